@@ -26,4 +26,12 @@ impl Draws {
     pub(crate) fn uniform(&mut self) -> f64 {
         self.0.random()
     }
+
+    /// Every order of these items is equally likely (Fisher-Yates, Durstenfeld 1964).
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let chosen = (self.uniform() * (last as f64 + 1.0)) as usize;
+            items.swap(last, chosen.min(last));
+        }
+    }
 }

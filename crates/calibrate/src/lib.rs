@@ -14,6 +14,7 @@ mod draws;
 mod equivalence;
 mod false_positives;
 mod faults;
+mod imported_tables;
 mod imports;
 mod multiplicity;
 mod naive;
@@ -26,6 +27,7 @@ mod reported;
 mod stopping;
 mod synthetic;
 mod table;
+mod table_alarms;
 
 pub use table::{Calibration, CalibrationRow, Limit, text};
 
@@ -71,6 +73,7 @@ pub fn calibrate(
         caveats::rows,
         alarms::rows,
         faults::rows,
+        table_alarms::rows,
         noise::rows,
         quantities::rows,
         clearly::rows,

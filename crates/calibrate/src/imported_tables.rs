@@ -1,0 +1,271 @@
+//! Tables of two subjects that are drawn here, imported by the importer that users run, and judged.
+
+use crate::draws::Draws;
+use crate::synthetic::SIGMA;
+use contract::{Error, Result};
+use importers::{
+    Assembled, IMPORTERS, ImportFile, ImportSettings, Mapping, MappingDirection, ValueColumn,
+};
+use model::{Comparisons, Findings};
+use std::fmt::Write;
+
+/// The subjects' names.
+const SUBJECTS: [&str; 2] = ["a", "b"];
+
+/// The order of a table's rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum RowOrder {
+    /// A subject and then the other.
+    OneAfterTheOther,
+    /// In turns.
+    InTurns,
+    /// Every order is equally likely.
+    Shuffled,
+    /// One after the other, but for the second row.
+    OneOutOfPlace,
+    /// The second subject between two halves of the first.
+    InTheMiddle,
+    /// Half of each, and half of each again.
+    InHalves,
+}
+
+impl RowOrder {
+    /// The subject of each row, 0 or 1.
+    fn arms(self, runs: u32, draws: &mut Draws) -> Vec<usize> {
+        let half = runs / 2;
+        let is_second = |row: u32| match self {
+            Self::OneAfterTheOther => row >= runs,
+            // The first of a pair changes, as in a table that somebody randomised.
+            Self::InTurns | Self::Shuffled => (row + row / 2) % 2 == 1,
+            Self::OneOutOfPlace => row == 1 || row > runs,
+            Self::InTheMiddle => (half..half + runs).contains(&row),
+            Self::InHalves => row / half % 2 == 1,
+        };
+        let mut arms: Vec<usize> = (0..2 * runs).map(|row| usize::from(is_second(row))).collect();
+        if self == Self::Shuffled {
+            draws.shuffle(&mut arms);
+        }
+        arms
+    }
+}
+
+/// How values change from the first row to the last, on the scale of logarithms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Drift {
+    /// By so much, steadily.
+    Line(f64),
+    /// Up by so much to the middle, and down again.
+    Hump(f64),
+}
+
+impl Drift {
+    const NONE: Self = Self::Line(0.0);
+
+    /// What it is in a row of so many.
+    fn at(self, row: usize, rows: usize) -> f64 {
+        let place = row as f64 / rows as f64;
+        match self {
+            Self::Line(size) => size * place,
+            Self::Hump(size) => size * 4.0 * place * (1.0 - place),
+        }
+    }
+}
+
+/// What else each value has, on the scale of logarithms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum TableNoise {
+    /// Normal noise.
+    Normal,
+    /// Each subject's values follow its own past, by this correlation.
+    Correlated(f64),
+    /// In one of seven runs the second subject takes 4 % longer on average.
+    Spikes,
+    /// One run of the second subject takes half as long again.
+    OneFar,
+    /// The second subject has the values of the first, in another order.
+    Copied,
+}
+
+/// A table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TableShape {
+    pub order: RowOrder,
+    /// Runs of each subject.
+    pub runs: u32,
+    pub has_blocks: bool,
+    pub drift: Drift,
+    /// Logarithm of the true ratio.
+    pub effect: f64,
+    pub noise: TableNoise,
+    /// Of the clock that gave the numbers, of which each is about 100; 0 of an exact one.
+    pub step: f64,
+    /// Whether each is the 99th percentile of so many exponential events.
+    pub is_percentile: bool,
+    /// As a fraction.
+    pub margin: f64,
+}
+
+impl TableShape {
+    /// Ten runs of each in turns, normal noise and nothing else, without blocks.
+    pub(crate) const IN_TURNS: Self = Self {
+        order: RowOrder::InTurns,
+        runs: 10,
+        has_blocks: false,
+        drift: Drift::NONE,
+        effect: 0.0,
+        noise: TableNoise::Normal,
+        step: 0.0,
+        is_percentile: false,
+        margin: 0.02,
+    };
+}
+
+/// The findings of one repetition of a table.
+pub(crate) fn imported(shape: &TableShape, repetition: u32) -> Result<Findings> {
+    let run = || "run".to_owned();
+    let mapping = Mapping {
+        replicate: if shape.has_blocks { Vec::new() } else { vec![run()] },
+        block: shape.has_blocks.then(run),
+        ..mapping()
+    };
+    let campaign = import(&table(shape, repetition), &mapping, shape.margin)
+        .map_err(|cause| Error::environment("cannot import a table of the calibration", cause))?;
+    Ok(analysis::judge(&campaign.plan, &campaign.records))
+}
+
+/// A column of subjects and one of times.
+pub(crate) fn mapping() -> Mapping {
+    let time = ValueColumn {
+        column: "time".to_owned(),
+        direction: Some(MappingDirection::Lower),
+        unit: Some("ms".to_owned()),
+    };
+    Mapping { subject: Some("subject".to_owned()), values: vec![time], ..Mapping::default() }
+}
+
+/// Imports the text of a table, or says why it is refused.
+pub(crate) fn import(text: &str, mapping: &Mapping, margin: f64) -> Result<Assembled, String> {
+    let source = ImportFile { subject: "table", execution: 1, bytes: text.as_bytes() };
+    let settings = ImportSettings {
+        name: "calibration".to_owned(),
+        title: "calibration".to_owned(),
+        files: "table".to_owned(),
+        reference: None,
+        comparisons: Comparisons::Reference,
+        margin: Some(margin),
+        alpha: 0.05,
+    };
+    let csv = IMPORTERS
+        .iter()
+        .find(|importer| importer.describe().id == "csv")
+        .ok_or("there is no importer of tables")?;
+    importers::import(*csv, &[source], mapping, &settings).map_err(|(_, trouble)| trouble.cause)
+}
+
+fn table(shape: &TableShape, repetition: u32) -> String {
+    let mut draws = Draws::of(repetition);
+    let arms = shape.order.arms(shape.runs, &mut draws);
+    let mut noise = shape.noise.of_rows();
+    let mut values = [Vec::new(), Vec::new()];
+    for (row, arm) in arms.iter().enumerate() {
+        let effect = *arm as f64 * shape.effect;
+        let noise = noise(*arm, values[*arm].len(), &mut draws);
+        let log = noise + shape.drift.at(row, arms.len()) + effect;
+        let unit = if shape.is_percentile { percentile(&mut draws) } else { 100.0 };
+        let exact = unit * log.exp();
+        let step = shape.step;
+        values[*arm].push(if step > 0.0 { (exact / step).round() * step } else { exact });
+    }
+    if shape.noise == TableNoise::Copied {
+        // Steps of three reach all of ten runs, and of twenty.
+        let [first, second] = &mut values;
+        let of = |run: usize| first[(3 * run + 1) % first.len()];
+        *second = (0..first.len()).map(of).collect();
+    }
+    written(&arms, &values)
+}
+
+/// The rows, each with the next value of its subject.
+fn written(arms: &[usize], values: &[Vec<f64>; 2]) -> String {
+    let mut text = "subject,run,time\n".to_owned();
+    let mut next = [0; 2];
+    for arm in arms {
+        let run = next[*arm];
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{},{run},{:.9}", SUBJECTS[*arm], values[*arm][run]);
+        next[*arm] += 1;
+    }
+    text
+}
+
+/// Draws what a run of a subject has.
+type RowNoise = Box<dyn FnMut(usize, usize, &mut Draws) -> f64>;
+
+impl TableNoise {
+    fn of_rows(self) -> RowNoise {
+        let mut before: [Option<f64>; 2] = [None; 2];
+        Box::new(move |arm, run, draws| {
+            let normal = SIGMA * draws.normal();
+            match self {
+                Self::Normal | Self::Copied => normal,
+                Self::Correlated(rho) => {
+                    let own = before[arm]
+                        .map_or(normal, |own| rho * own + (1.0 - rho * rho).sqrt() * normal);
+                    before[arm] = Some(own);
+                    own
+                }
+                Self::Spikes => {
+                    let has_spike = draws.uniform() < 1.0 / 7.0;
+                    let spike = if has_spike { 0.04 * draws.exponential() } else { 0.0 };
+                    normal + if arm == 1 { spike - 0.04 / 7.0 } else { 0.0 }
+                }
+                Self::OneFar => normal + if arm == 1 && run == 4 { 0.4 } else { 0.0 },
+            }
+        })
+    }
+}
+
+/// The 20th largest of 2,000 exponential events: a sum of independent ones of the means 1/2000 to 1/20
+/// (Rényi 1953).
+fn percentile(draws: &mut Draws) -> f64 {
+    (20..=2_000_u32).map(|left| draws.exponential() / f64::from(left)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_has_as_many_rows_of_each_and_is_what_it_is_called() {
+        for (order, expected) in [
+            (RowOrder::OneAfterTheOther, "aaaabbbb"),
+            (RowOrder::InTurns, "abbaabba"),
+            (RowOrder::OneOutOfPlace, "abaaabbb"),
+            (RowOrder::InTheMiddle, "aabbbbaa"),
+            (RowOrder::InHalves, "aabbaabb"),
+        ] {
+            let arms = order.arms(4, &mut Draws::of(0));
+            let told: String = arms.iter().map(|arm| SUBJECTS[*arm]).collect();
+            assert_eq!(told, expected);
+        }
+        let shuffled = |repetition: u32| RowOrder::Shuffled.arms(10, &mut Draws::of(repetition));
+        let orders: Vec<Vec<usize>> = (0..20).map(shuffled).collect();
+        assert!(orders.iter().all(|arms| arms.iter().sum::<usize>() == 10), "{orders:?}");
+        assert!(orders.windows(2).all(|two| two[0] != two[1]), "{orders:?}");
+    }
+
+    #[test]
+    fn a_copy_has_the_values_of_the_other_in_another_order() {
+        let shape = TableShape { noise: TableNoise::Copied, ..TableShape::IN_TURNS };
+        let text = table(&shape, 0);
+        let of = |subject: &str| -> Vec<&str> {
+            let own = text.lines().filter(|line| line.starts_with(subject));
+            own.filter_map(|line| line.rsplit_once(',')).map(|(_, value)| value).collect()
+        };
+        let (mut first, mut second) = (of("a,"), of("b,"));
+        assert_ne!(first, second);
+        first.sort_unstable();
+        second.sort_unstable();
+        assert_eq!((first.len(), first), (10, second));
+    }
+}

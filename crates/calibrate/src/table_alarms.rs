@@ -1,0 +1,91 @@
+//! Target 8 of numbers that were imported without blocks: caveats of tables without and with their
+//! fault.
+
+use crate::CalibrationRequest;
+use crate::campaigns::repeat;
+use crate::imported_tables::{Drift, RowOrder, TableNoise, TableShape, imported};
+use crate::rate::Rate;
+use crate::table::{CalibrationRow, Limit};
+use contract::Result;
+use model::{CaveatCode, Findings};
+
+/// Target 8 (docs/method.md#m-targets).
+const MOST_FALSE_ALARMS: f64 = 0.05;
+/// What is asked of every table.
+const CODES: [CaveatCode; 7] = [
+    CaveatCode::Drift,
+    CaveatCode::Autocorr,
+    CaveatCode::Outlier,
+    CaveatCode::Skewed,
+    CaveatCode::OrderConfounded,
+    CaveatCode::Copied,
+    CaveatCode::Quantised,
+];
+
+/// Tables without any fault.
+const WITHOUT_FAULT: [(&str, TableShape); 3] = [
+    ("a table in turns", TableShape::IN_TURNS),
+    ("a shuffled table", SHUFFLED),
+    ("a shuffled table", TableShape { runs: 20, ..SHUFFLED }),
+];
+const SHUFFLED: TableShape = TableShape { order: RowOrder::Shuffled, ..TableShape::IN_TURNS };
+
+/// A fault, and the caveat that tells it.
+struct TableFault {
+    code: CaveatCode,
+    name: &'static str,
+    shape: TableShape,
+}
+
+fn faults() -> Vec<TableFault> {
+    let of = |code, name, shape| TableFault { code, name, shape };
+    let noisy = |noise| TableShape { noise, ..SHUFFLED };
+    let drifting = TableShape { drift: Drift::Line(0.06), ..SHUFFLED };
+    let related = TableShape { runs: 20, ..noisy(TableNoise::Correlated(0.8)) };
+    let nearly_sorted = TableShape { order: RowOrder::OneOutOfPlace, ..SHUFFLED };
+    let coarse = TableShape { step: 10.0, ..SHUFFLED };
+    vec![
+        of(CaveatCode::Drift, "a shuffled table, drift of 6 %", drifting),
+        of(CaveatCode::Autocorr, "runs that follow the past, rho 0.8", related),
+        of(CaveatCode::Outlier, "one run takes half as long again", noisy(TableNoise::OneFar)),
+        of(CaveatCode::Skewed, "one subject with spikes", noisy(TableNoise::Spikes)),
+        of(CaveatCode::OrderConfounded, "a table, one row out of place", nearly_sorted),
+        of(CaveatCode::Copied, "the values of the other, shuffled", noisy(TableNoise::Copied)),
+        of(CaveatCode::Quantised, "a table of ten steps", coarse),
+    ]
+}
+
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let mut rows = Vec::new();
+    for (name, shape) in WITHOUT_FAULT {
+        let runs = shape.runs;
+        let named = CODES.map(|code| format!("false alarm {code}, {name}, {runs} runs of each"));
+        if !named.iter().any(|name| name.contains(request.only)) {
+            continue;
+        }
+        let raised = repeat(request, |repetition| {
+            let findings = imported(&shape, repetition)?;
+            Ok(CODES.map(|code| carries(&findings, code)))
+        })?;
+        for (index, name) in named.into_iter().enumerate() {
+            let rate = Rate::of(raised.iter().map(|codes| codes[index]));
+            let limit = Limit::AtMost(MOST_FALSE_ALARMS);
+            rows.push(CalibrationRow::new(Some(8), name, rate, limit));
+        }
+    }
+    for TableFault { code, name, shape } in faults() {
+        let name = format!("{code} told of: {name}, {} runs of each", shape.runs);
+        if !name.contains(request.only) {
+            continue;
+        }
+        let told = repeat(request, |repetition| Ok(carries(&imported(&shape, repetition)?, code)))?;
+        rows.push(CalibrationRow::new(None, name, Rate::of(told), Limit::None));
+    }
+    Ok(rows)
+}
+
+/// Whether a finding, or the campaign itself, carries this caveat.
+fn carries(findings: &Findings, code: CaveatCode) -> bool {
+    let of_findings = findings.findings.iter().flat_map(|finding| &finding.caveats);
+    of_findings.chain(&findings.caveats).any(|caveat| caveat.code == code)
+}
