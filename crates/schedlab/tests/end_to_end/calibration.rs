@@ -13,6 +13,33 @@ const KNOWN_MISSES: [(&str, &str); 4] = [
 const TABLE: &str = include_str!("../../../../docs/calibration.md");
 const METHOD: &str = include_str!("../../../../docs/method.md");
 
+/// What a row is about, without what was counted and whether it holds.
+#[derive(Debug, Clone, PartialEq)]
+struct RowHead<'a> {
+    /// Its number, where it has one.
+    target: &'a str,
+    name: &'a str,
+    limit: &'a str,
+}
+
+/// `8  name   1.7 %  [  1.5,   2.0]  at most 5.0 %     holds`; none of a line that is no row.
+fn head(line: &str) -> Option<RowHead<'_>> {
+    let (counted, rest) = line.rsplit_once("  [")?;
+    let (_, judged) = rest.split_once(']')?;
+    let (target, named) = counted.split_at_checked(4)?;
+    let (name, _) = named.strip_suffix(" %")?.rsplit_once(' ')?;
+    let limit = ["holds", "MISSED"].into_iter().find_map(|word| judged.strip_suffix(word));
+    Some(RowHead {
+        target: target.trim(),
+        name: name.trim(),
+        limit: limit.unwrap_or(judged).trim(),
+    })
+}
+
+fn heads(table: &str) -> Vec<RowHead<'_>> {
+    table.lines().filter_map(head).collect()
+}
+
 fn missed(table: &str) -> Vec<&str> {
     table.lines().filter(|line| line.ends_with("MISSED")).collect()
 }
@@ -45,6 +72,46 @@ fn a_quick_calibration_misses_no_target_but_those_that_are_told() {
     }
     let is_known = |line: &&str| KNOWN_MISSES.iter().any(|(row, _)| line.contains(row));
     assert!(missed.iter().all(is_known), "{missed:?}");
+}
+
+#[test]
+fn a_row_is_its_target_its_name_and_its_limit_whatever_was_counted() {
+    let of = |target, name, limit| Some(RowHead { target, name, limit });
+    for (line, expected) in [
+        (
+            " 3  power at +2 %, S1, 10 blocks    89.3 %  [ 88.7,  89.8]  at least 85.0 %   holds",
+            of("3", "power at +2 %, S1, 10 blocks", "at least 85.0 %"),
+        ),
+        (
+            "13  a table     100.0 %  [100.0, 100.0]  at most 6.5 %     MISSED",
+            of("13", "a table", "at most 6.5 %"),
+        ),
+        (
+            "    naive: means differ by 2 %, S1   4.3 %  [  3.6,   5.1]  for comparison",
+            of("", "naive: means differ by 2 %, S1", "for comparison"),
+        ),
+        ("full calibration, 20000 simulated campaigns; [99 % interval of the count]", None),
+    ] {
+        assert_eq!(head(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn the_document_has_the_rows_that_the_command_prints() {
+    let bench = Bench::new();
+    // Which rows there are does not depend on how many campaigns are counted.
+    let output = bench.run(&["calibrate", "--quick", "--repetitions", "1"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (printed, written) = (heads(&text), heads(TABLE));
+    assert!(printed.len() > 200, "{text}");
+    let advice = "write it anew by `schedlab calibrate --full`";
+    for row in &printed {
+        assert!(written.contains(row), "docs/calibration.md lacks {row:?}: {advice}");
+    }
+    for row in &written {
+        assert!(printed.contains(row), "only docs/calibration.md has {row:?}: {advice}");
+    }
+    assert_eq!(written, printed, "docs/calibration.md has another order: {advice}");
 }
 
 #[test]
