@@ -3,10 +3,10 @@
 //! Each comparison that a claim asks for is judged among those of all claims; what it says of the
 //! claim is decided by its verdict and, of a size, by its interval (the rule of
 //! docs/method.md#m-claims). A claim about several comparisons is confirmed where each of them
-//! confirms it, and refuted where some refute it and none confirms it; one without a finding leaves
-//! it open.
+//! confirms it, and refuted by one of them; one without a finding leaves it open.
 
 mod combined;
+mod conjunction;
 mod cross_workload;
 mod family;
 mod parts;
@@ -16,9 +16,10 @@ mod subjects;
 pub(crate) use family::{cap, decide_differences, findings};
 
 use crate::comparison_labels::{ComparisonLabel, in_words};
+use conjunction::together;
 use model::{
-    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, ClaimedOver, DECLARED_FAMILY,
-    Effect, Finding, Interval, Plan, Question, Role, Verdict,
+    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, DECLARED_FAMILY, Effect, Finding,
+    Interval, Plan, Question, Role, Verdict,
 };
 use parts::{Part, parts};
 use rule::{Measured, outcome};
@@ -113,9 +114,9 @@ pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFindi
             }
             [only] => (only.outcome, only.reason.clone(), None),
             several => {
-                let tally = tally(several);
-                let outcome = together(several, tally, claim.shape.over);
-                (outcome, in_each(plan, several), Some(tally))
+                let of_each: Vec<ClaimOutcome> = several.iter().map(|one| one.outcome).collect();
+                let outcome = together(&of_each, claim.shape.over);
+                (outcome, in_each(plan, several), Some(tally(several)))
             }
         };
         ClaimFinding { claim: claim.clone(), outcome, reason, tally, is_emulated }
@@ -261,23 +262,6 @@ fn tally(judged: &[Judged]) -> ClaimTally {
         refuted: count(ClaimOutcome::is_refuted),
         undecided: count(ClaimOutcome::is_open),
     }
-}
-
-/// What several comparisons say together.
-fn together(judged: &[Judged], tally: ClaimTally, over: ClaimedOver) -> ClaimOutcome {
-    let count = |wanted| judged.iter().filter(|one| one.outcome == wanted).count();
-    let least = if over == ClaimedOver::Most { judged.len() / 2 + 1 } else { judged.len() };
-    let alike = ClaimOutcome::ALL.into_iter().find(|one| count(*one) >= least);
-    alike.unwrap_or(match tally {
-        _ if over == ClaimedOver::Most => match 2 * tally.refuted > judged.len() {
-            true => ClaimOutcome::Refuted,
-            false => ClaimOutcome::Undecided,
-        },
-        _ if tally.confirmed > 0 || tally.refuted == 0 => ClaimOutcome::Undecided,
-        _ if count(ClaimOutcome::Refuted) > 0 => ClaimOutcome::Refuted,
-        _ if count(ClaimOutcome::RefutedInSize) > 0 => ClaimOutcome::RefutedInSize,
-        _ => ClaimOutcome::RefutedAndImmaterial,
-    })
 }
 
 /// How several comparisons ended, with their numbers and where each kind was.
@@ -524,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_over_groups_is_confirmed_by_all_and_refuted_where_none_confirms() {
+    fn a_claim_over_groups_is_confirmed_by_all_and_refuted_by_one() {
         let quiet = [0.004; 3];
         let loud = [0.004, 0.6, 0.004];
         for (percents, noises, outcome, reason) in [
@@ -537,7 +521,7 @@ mod tests {
             (
                 [20.0, -30.0, -40.0],
                 quiet,
-                ClaimOutcome::Undecided,
+                ClaimOutcome::Refuted,
                 "confirmed in 2 of 3 comparisons (vcpus 2, 4), refuted in 1 (vcpus 1); measured",
             ),
             (
@@ -620,6 +604,29 @@ mod tests {
         let found = judge_campaign(&plan, &records_of(0.8));
         let told = "confirmed in 1 of 2 comparisons (w m), refuted in 1 (w n)";
         assert!(found.reason.starts_with(told), "{}", found.reason);
-        assert_eq!(found.outcome, ClaimOutcome::Undecided);
+        assert_eq!(found.outcome, ClaimOutcome::Refuted);
+    }
+
+    /// A size that one comparison has and another excludes, whose direction holds in both.
+    #[test]
+    fn a_size_is_refuted_by_the_group_that_excludes_it() {
+        let sized = Claim { effect: ClaimedEffect::Change(-0.3), ..sooner() };
+        for (percents, outcome, reason) in [
+            (
+                [-30.0, -30.0, -60.0],
+                ClaimOutcome::RefutedInSize,
+                "confirmed in 2 of 3 comparisons (vcpus 1, 2), refuted in size in 1 (vcpus 4)",
+            ),
+            (
+                [-30.0, 30.0, -60.0],
+                ClaimOutcome::Refuted,
+                "confirmed in 1 of 3 comparisons (vcpus 1), refuted in size in 1 (vcpus 4), \
+                 refuted in 1 (vcpus 2)",
+            ),
+        ] {
+            let found = over_groups(percents, [0.004; 3], sized.clone());
+            assert_eq!(found.outcome, outcome, "{}", found.reason);
+            assert!(found.reason.starts_with(reason), "{}", found.reason);
+        }
     }
 }

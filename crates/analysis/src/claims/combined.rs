@@ -258,7 +258,7 @@ mod tests {
             judged(claim(ClaimedEffect::Better, over(over_what)), ratios).outcome
         };
         let mixed = [0.8, 0.85, 1.2];
-        assert_eq!(of(ClaimedOver::Every, mixed), ClaimOutcome::Undecided);
+        assert_eq!(of(ClaimedOver::Every, mixed), ClaimOutcome::Refuted);
         assert_eq!(of(ClaimedOver::Most, mixed), ClaimOutcome::Confirmed);
         assert_eq!(of(ClaimedOver::Most, [0.8, 1.2, 1.2]), ClaimOutcome::Refuted);
         // 0.8 * 0.85 * 1.2 = 0.816, less than 1.
@@ -336,7 +336,7 @@ mod tests {
         let found = judged([100.0, 90.0, 80.0]);
         assert_eq!(found.outcome, ClaimOutcome::Confirmed, "{}", found.reason);
         assert_eq!(found.tally.unwrap().confirmed, 2, "each step, and not the first to the last");
-        assert_eq!(judged([100.0, 80.0, 90.0]).outcome, ClaimOutcome::Undecided);
+        assert_eq!(judged([100.0, 80.0, 90.0]).outcome, ClaimOutcome::Refuted, "one step falls");
         assert_eq!(judged([80.0, 90.0, 100.0]).outcome, ClaimOutcome::Refuted);
     }
 }

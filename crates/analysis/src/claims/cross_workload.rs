@@ -238,7 +238,7 @@ mod tests {
             if (subject, place, id) == ("b", 3, "n") { 1.0 } else { rising(subject, place, id) }
         };
         let found = judged(&plan, &records(bent, 0.01));
-        assert_eq!(found.outcome, ClaimOutcome::Undecided);
+        assert_eq!(found.outcome, ClaimOutcome::Refuted, "one step falls: {}", found.reason);
         let told = "refuted in 1 (r-4 against r-3 on b n)";
         assert!(found.reason.contains(told), "{}", found.reason);
         let turned = grid(vec![claim(&["r-2", "r-1"], &["m"], ClaimedEffect::Better)]);

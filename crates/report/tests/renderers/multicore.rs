@@ -110,7 +110,7 @@ fn claim() -> ClaimFinding {
             effect: ClaimedEffect::Better,
             shape: model::ClaimShape::default(),
         },
-        outcome: ClaimOutcome::Undecided,
+        outcome: ClaimOutcome::Refuted,
         reason: "confirmed in 10 of 15 comparisons (vcpus 1, 2), refuted in 5 (vcpus 4); measured -51.5 % to +75.4 % of the value".to_owned(),
         tally: Some(ClaimTally { confirmed: 10, refuted: 5, undecided: 0 }),
         is_emulated: false,
