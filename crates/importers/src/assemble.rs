@@ -4,6 +4,7 @@ use crate::digits::roundings;
 use crate::duplicates::copied;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
+use crate::post_hoc::choices;
 use crate::table::{ImportedRow, ImportedTable};
 use model::{
     Block, Caveat, CaveatCode, Comparisons, Imported, ImportedDesign, Invocation, Metric, Outcome,
@@ -69,6 +70,7 @@ pub fn import(
     let foreign = table.units.iter().filter(|(_, unit)| !unit.is_empty());
     let foreign = foreign.map(|(metric, unit)| format!("{metric} is in {unit}"));
     let notes = foreign.chain(constant).chain(table.notes.iter().cloned()).collect();
+    let usual = table.primary.clone();
     if !mapping.primary.is_empty() {
         table.primary.clone_from(&mapping.primary);
     }
@@ -76,6 +78,10 @@ pub fn import(
     let digest = digest(sources, mapping, settings, format);
     let mut assembled =
         assemble(&table, settings, format, digest).map_err(|trouble| (0, trouble))?;
+    let chosen = choices(settings.margin, &usual, &assembled.plan);
+    if let Some(imported) = &mut assembled.plan.imported {
+        imported.caveats.extend(chosen);
+    }
     assembled.plan.notes = notes;
     Ok(assembled)
 }
@@ -112,12 +118,6 @@ fn digest(
     [files, hexadecimal(all)]
 }
 
-/// A margin that was given together with the data.
-fn post_hoc(margin: f64) -> Caveat {
-    let detail = format!("{:.3} % was given together with the data", 100.0 * margin);
-    Caveat::new(CaveatCode::PostHocMargin, detail.replace(".000 %", " %"))
-}
-
 fn assemble(
     table: &ImportedTable,
     settings: &ImportSettings,
@@ -136,7 +136,6 @@ fn assemble(
         (unblocked(table, &labels), Vec::new())
     };
     caveats.extend(copied(&records, has_blocks));
-    caveats.extend(settings.margin.map(post_hoc));
     let template = workload(table, settings, format, &primary);
     let design = if has_blocks { ImportedDesign::Blocked } else { unblocked_design(table) };
     let plan = Plan {

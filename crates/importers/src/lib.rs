@@ -23,6 +23,7 @@ mod percentile;
 mod perf_stat;
 #[cfg(test)]
 mod picture;
+mod post_hoc;
 mod registry;
 mod schbench;
 mod sockperf;
@@ -36,5 +37,6 @@ pub use assemble::{Assembled, ImportSettings, import};
 pub use importer::{ImportFile, Importer};
 pub use mapping::{Mapping, MappingDirection, ValueColumn};
 pub use outputs::Trouble;
+pub use post_hoc::DEFAULT_ALPHA;
 pub use registry::IMPORTERS;
 pub use table::{ImportedRow, ImportedTable};

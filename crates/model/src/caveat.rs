@@ -112,7 +112,7 @@ codes! {
     OrderEffect OrderAndDrift "ORDER_EFFECT" "The result depends on which subject ran first; carry-over is suspected.",
     Outlier RobustVerdicts "OUTLIER" "A value lies far from the others; it is labelled and kept.",
     Overcommit QuietMachine "OVERCOMMIT" "The guest had more processors than the host had CPUs for them: the host's scheduler is measured too.",
-    PostHocMargin Design "POST_HOC_MARGIN" "The margin was given when the data were there: nobody can know that it was chosen before.",
+    PostHocMargin Design "POST_HOC_MARGIN" "The margin, the level or what is judged was given when the data were there: nobody can know that it was chosen before.",
     Quantised RobustVerdicts "QUANTISED" "The metric takes few distinct values or its step is coarse against the margin.",
     Quick Elsewhere "QUICK" "Run with --quick: a smaller experiment than declared (fewer blocks, sizes or workloads, shorter trials). It shows that all of it works, and seldom decides.",
     SetupBias Design "SETUP_BIAS" "Every process had the same layout in memory: a difference may be that of one lucky layout.",

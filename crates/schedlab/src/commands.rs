@@ -43,7 +43,6 @@ mod vs;
 pub(crate) use dispatch::dispatch;
 #[cfg(feature = "typescript")]
 pub(crate) use history::visit_history;
-pub(crate) use import::DEFAULT_ALPHA;
 pub(crate) use reports::formats as report_formats;
 
 use crate::cli::Common;

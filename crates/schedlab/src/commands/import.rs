@@ -7,16 +7,13 @@ use crate::environment::random_u64;
 use crate::exit::ExitCode;
 use crate::output::tell;
 use contract::{Error, Result};
-use importers::{IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble};
+use importers::{DEFAULT_ALPHA, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble};
 use model::{Claim, Comparisons, Plan};
 use std::path::{Path, PathBuf};
 use store::Campaign;
 
 /// Larger files are reduced first: they would fill the memory several times over.
 const LARGEST_FILE: u64 = 256 << 20;
-
-/// The level where none is given.
-pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
 
 /// One file as given: `[SUBJECT=]PATH`.
 struct File {

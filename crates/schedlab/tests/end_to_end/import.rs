@@ -157,6 +157,47 @@ fn what_nobody_said_is_a_caveat_and_what_cannot_be_meant_an_error() {
     assert_eq!(std::fs::read_dir(bench.results()).unwrap().count(), 2, "errors leave nothing");
 }
 
+/// What can be chosen until it says what is wanted says that it was.
+#[test]
+fn what_was_chosen_while_the_numbers_were_there_is_told() {
+    let bench = Bench::new();
+    let path = bench.path().join("three.csv");
+    let mut text = "who,ms,mb\n".to_owned();
+    for row in 0..6 {
+        for (who, ms) in [("a", 10.0), ("b", 10.1), ("c", 12.0)] {
+            text += &format!("{who},{},{}\n", ms + 0.01 * f64::from(row * 5 % 7), 3 + row * 2 % 5);
+        }
+    }
+    std::fs::write(&path, text).unwrap();
+    let file = path.display().to_string();
+    let usual =
+        ["import", "csv", &file, "--subject", "who", "--value", "ms:lower", "--value", "mb:lower"];
+    let told = |more: &[&str]| {
+        let all: Vec<&str> = usual.iter().chain(more).copied().collect();
+        bench.expect(0, &all);
+        let json = bench.expect(0, &["show", "last", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let caveats = report["findings"]["caveats"].as_array().unwrap().iter();
+        let mut details: Vec<String> = caveats
+            .filter(|caveat| caveat["code"] == "POST_HOC_MARGIN")
+            .map(|caveat| caveat["detail"].as_str().unwrap().to_owned())
+            .collect();
+        details.sort();
+        details
+    };
+    assert_eq!(told(&[]), Vec::<String>::new());
+    assert_eq!(
+        told(&["--margin", "25%", "--alpha", "0.2", "--primary", "ms", "--pairs", "reference"]),
+        [
+            "a level of 0.2 instead of 0.05 was given together with the data",
+            "a margin of 25 % was given together with the data",
+            "what is judged was given together with the data: ms; else it is ms, mb",
+            "which pairs are compared was given together with the data: those with a, 2 of 3",
+        ]
+    );
+    assert!(bench.expect(0, &["show", "last"]).contains("POST_HOC_MARGIN"));
+}
+
 /// Every number of 240 comparisons against an independent computation
 /// (`tests/golden/unblocked/reference.py`), to 1e-9.
 #[test]

@@ -1,0 +1,164 @@
+//! What was chosen of an import while its numbers were there: `POST_HOC_MARGIN`.
+//!
+//! An option and a mapping are alike in that: nobody can know that they were written before the
+//! data were seen. What is left at its default was chosen by nobody.
+
+use model::{Caveat, CaveatCode, Comparisons, Plan};
+use std::collections::BTreeSet;
+
+/// The family-wise error rate where none is chosen.
+pub const DEFAULT_ALPHA: f64 = 0.05;
+
+/// So many metrics are named; others are counted.
+const MOST_NAMED: usize = 8;
+
+/// A caveat for each choice that can change an answer. `usual` are the metrics that the format
+/// would have judged; all of them where it names none.
+pub(crate) fn choices(given_margin: Option<f64>, usual: &[String], plan: &Plan) -> Vec<Caveat> {
+    let chosen = [given_margin.map(margin), alpha(plan.alpha), metrics(usual, plan), pairs(plan)];
+    let caveat = |detail: String| Caveat::new(CaveatCode::PostHocMargin, detail);
+    chosen.into_iter().flatten().map(caveat).collect()
+}
+
+fn margin(margin: f64) -> String {
+    let percent = format!("{:.3} %", 100.0 * margin).replace(".000 %", " %");
+    format!("a margin of {percent} was given together with the data")
+}
+
+fn alpha(alpha: f64) -> Option<String> {
+    (alpha != DEFAULT_ALPHA).then(|| {
+        format!("a level of {alpha} instead of {DEFAULT_ALPHA} was given together with the data")
+    })
+}
+
+/// Other metrics than the usual ones.
+fn metrics(usual: &[String], plan: &Plan) -> Option<String> {
+    let workload = plan.workloads.first()?;
+    let judged: Vec<&str> = workload.primary.iter().map(String::as_str).collect();
+    let usual: Vec<&str> = if usual.is_empty() {
+        workload.metrics.iter().map(|metric| metric.id.as_str()).collect()
+    } else {
+        usual.iter().map(String::as_str).collect()
+    };
+    let own: BTreeSet<&str> = judged.iter().copied().collect();
+    let without: BTreeSet<&str> = usual.iter().copied().collect();
+    (own != without).then(|| {
+        format!(
+            "what is judged was given together with the data: {}; else it is {}",
+            named(&judged),
+            named(&usual)
+        )
+    })
+}
+
+/// One reference of several subjects: fewer comparisons, between which no error rate is shared.
+fn pairs(plan: &Plan) -> Option<String> {
+    let count = plan.subjects.len();
+    let first = plan.subjects.first()?;
+    let is_chosen = plan.comparisons == Comparisons::Reference && count > 2;
+    is_chosen.then(|| {
+        format!(
+            "which pairs are compared was given together with the data: those with {}, {} of {}",
+            first.id,
+            count - 1,
+            count * (count - 1) / 2
+        )
+    })
+}
+
+fn named(ids: &[&str]) -> String {
+    let (shown, more) = ids.split_at(ids.len().min(MOST_NAMED));
+    let rest = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+    format!("{}{rest}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture;
+    use crate::tidy::CSV;
+    use crate::{ImportFile, ImportSettings, Mapping, import};
+
+    const TABLE: &str = "s,v,w\na,1,2\na,2,3\nb,1,2\nb,2,3\nc,1,2\nc,2,3\n";
+
+    fn mapping(primary: &[&str]) -> Mapping {
+        Mapping {
+            subject: Some("s".to_owned()),
+            values: ["v:lower", "w:lower"].map(|text| Mapping::value(text).unwrap()).into(),
+            primary: primary.iter().map(|id| (*id).to_owned()).collect(),
+            ..Mapping::default()
+        }
+    }
+
+    fn told(text: &str, mapping: &Mapping, settings: &ImportSettings) -> Vec<String> {
+        let source = ImportFile { subject: "x", execution: 1, bytes: text.as_bytes() };
+        let imported = import(&CSV, &[source], mapping, settings).unwrap().plan.imported.unwrap();
+        let own = imported.caveats.into_iter().filter(|one| one.code == CaveatCode::PostHocMargin);
+        own.map(|caveat| caveat.detail).collect()
+    }
+
+    #[test]
+    fn what_nobody_chose_is_no_choice() {
+        let usual = picture::settings();
+        assert_eq!(told(TABLE, &mapping(&[]), &usual), Vec::<String>::new());
+        // All metrics, in whatever order, and a subject that the others are told beside.
+        assert_eq!(told(TABLE, &mapping(&["w", "v"]), &usual), Vec::<String>::new());
+        let turned = ImportSettings { reference: Some("b".to_owned()), ..usual.clone() };
+        assert_eq!(told(TABLE, &mapping(&[]), &turned), Vec::<String>::new());
+        // Of two subjects there is one pair.
+        let two = TABLE.split("c,").next().unwrap();
+        let pairs = ImportSettings { comparisons: Comparisons::Reference, ..usual };
+        assert_eq!(told(two, &mapping(&[]), &pairs), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_choice_that_came_with_the_data_is_named() {
+        let usual = picture::settings();
+        let cases: [(ImportSettings, &[&str], &str); 6] = [
+            (
+                ImportSettings { margin: Some(0.05), ..usual.clone() },
+                &[],
+                "a margin of 5 % was given together with the data",
+            ),
+            (
+                ImportSettings { margin: Some(0.0025), ..usual.clone() },
+                &[],
+                "a margin of 0.250 % was given together with the data",
+            ),
+            (
+                ImportSettings { alpha: 0.2, ..usual.clone() },
+                &[],
+                "a level of 0.2 instead of 0.05 was given together with the data",
+            ),
+            (
+                ImportSettings { alpha: 0.001, ..usual.clone() },
+                &[],
+                "a level of 0.001 instead of 0.05 was given together with the data",
+            ),
+            (
+                usual.clone(),
+                &["w"],
+                "what is judged was given together with the data: w; else it is v, w",
+            ),
+            (
+                ImportSettings {
+                    comparisons: Comparisons::Reference,
+                    reference: Some("c".to_owned()),
+                    ..usual.clone()
+                },
+                &[],
+                "which pairs are compared was given together with the data: those with c, 2 of 3",
+            ),
+        ];
+        for (settings, primary, expected) in cases {
+            assert_eq!(told(TABLE, &mapping(primary), &settings), [expected]);
+        }
+        let all = ImportSettings {
+            margin: Some(0.05),
+            alpha: 0.1,
+            comparisons: Comparisons::Reference,
+            ..usual
+        };
+        assert_eq!(told(TABLE, &mapping(&["v"]), &all).len(), 4);
+    }
+}
