@@ -4,7 +4,7 @@
 use crate::view::Report;
 use jiff::Timestamp;
 use model::{Binding, CaveatCode};
-use phrases::{counted, say};
+use phrases::{Language, counted, say};
 
 /// What stands at the head of a report: which attempt it is, and that its records are bound to
 /// nothing, where they are not.
@@ -18,35 +18,61 @@ pub(crate) fn attempt(report: &Report) -> Option<String> {
 /// Which attempt it is, as far as anybody counted.
 fn counted_attempt(report: &Report) -> Option<String> {
     let language = report.language;
-    if report.design.imported.is_some() {
-        let nobody = language.word(
-            "Imports are not counted: nobody knows how many files, or parts of them, were tried.",
-        );
-        return Some(nobody.to_owned());
-    }
+    let is_import = report.design.imported.is_some();
     let Some(attempt) = report.attempt else {
-        let unknown = language.word(
-            "Which attempt at this experiment it is, is unknown: nobody counted, or the count was lost.",
-        );
+        let unknown = if is_import {
+            language.word(
+                "Which attempt at this import it is, is unknown: nobody counted, or the count was lost.",
+            )
+        } else {
+            language.word(
+                "Which attempt at this experiment it is, is unknown: nobody counted, or the count was lost.",
+            )
+        };
         return Some(unknown.to_owned());
     };
     let since = Timestamp::from_nanosecond(i128::from(attempt.since_unix_ns)).ok()?;
     let since = since.strftime("%Y-%m-%d").to_string();
     let others = attempt.of_question.saturating_sub(attempt.of_plan);
-    let own = say!(
-        language,
-        "Attempt {number} at this experiment on this machine, which counts since {since}.",
-        number = attempt.of_plan,
-        since
-    );
-    if others == 0 {
-        return Some(own);
+    let number = attempt.of_plan;
+    let own = if is_import {
+        say!(
+            language,
+            "Attempt {number} at this import on this machine, which counts since {since}.",
+            number,
+            since
+        )
+    } else {
+        say!(
+            language,
+            "Attempt {number} at this experiment on this machine, which counts since {since}.",
+            number,
+            since
+        )
+    };
+    match others {
+        0 => Some(own),
+        _ if is_import => Some(format!("{own} {}", other_imports(others, language))),
+        _ => Some(format!("{own} {}", other_campaigns(others, language))),
     }
-    let others = counted!(
+}
+
+/// Imports that may have been made of the same numbers.
+fn other_imports(others: u64, language: Language) -> String {
+    counted!(
+        language,
+        others,
+        "1 other import was of this format with two of these subjects, or of one of these files.",
+        "{count} other imports were of this format with two of these subjects, or of one of these files."
+    )
+}
+
+/// Campaigns that asked the same in other words.
+fn other_campaigns(others: u64, language: Language) -> String {
+    counted!(
         language,
         others,
         "1 other campaign compared two of these subjects by one of these workloads, under whatever names.",
         "{count} other campaigns compared two of these subjects by one of these workloads, under whatever names."
-    );
-    Some(format!("{own} {others}"))
+    )
 }

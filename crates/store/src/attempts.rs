@@ -44,27 +44,38 @@ struct Entry {
 #[derive(Debug, Serialize, Deserialize)]
 struct Asked {
     venue: String,
-    /// Digests of the levels of each subject but the control, in order.
+    /// Digests of the levels of each subject but the control, in order; of an import, which knows no
+    /// levels, those of their names.
     subjects: Vec<String>,
-    /// Ids of its workloads in the catalogue.
+    /// Ids of its workloads in the catalogue; of an import that of its format.
     workloads: BTreeSet<String>,
+    /// Digests of the files of an import.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    files: BTreeSet<String>,
 }
 
 impl Asked {
     fn of(plan: &Plan) -> Self {
         let subjects = plan.subjects.iter().filter(|subject| !subject.is_control);
-        let levels = subjects.map(|subject| serde_json::json!(subject.levels).to_string());
-        let mut subjects: Vec<String> = levels.map(|text| hexadecimal(text.as_bytes())).collect();
+        let told = subjects.map(|subject| match plan.imported {
+            Some(_) => subject.id.clone(),
+            None => serde_json::json!(subject.levels).to_string(),
+        });
+        let mut subjects: Vec<String> = told.map(|text| hexadecimal(text.as_bytes())).collect();
         subjects.sort();
         Self {
             venue: plan.venue.clone(),
             subjects,
             workloads: plan.workloads.iter().map(|workload| workload.uses.clone()).collect(),
+            files: BTreeSet::new(),
         }
     }
 
-    /// Whether another has two of its subjects and one of its workloads.
+    /// Whether another has two of its subjects and one of its workloads, or one of its files.
     fn is_related(&self, other: &Self) -> bool {
+        if !self.files.is_disjoint(&other.files) {
+            return true;
+        }
         let mut left: Vec<&String> = other.subjects.iter().collect();
         let mut shared = 0;
         for subject in &self.subjects {
@@ -103,9 +114,29 @@ impl Attempts {
     /// # Errors
     /// When the file cannot be read or written, holds what no campaign wrote, or lacks a campaign
     /// that was counted and lies there: then nobody knows.
-    pub fn count(
+    pub fn count(&self, plan: &Plan, begins: (&Path, &str), unix_ns: u64) -> io::Result<Attempt> {
+        self.count_asked(plan, Asked::of(plan), begins, unix_ns)
+    }
+
+    /// The same of an import of files that hold these bytes.
+    ///
+    /// # Errors
+    /// Those of [`Attempts::count`].
+    pub fn count_import(
         &self,
         plan: &Plan,
+        files: &[&[u8]],
+        begins: (&Path, &str),
+        unix_ns: u64,
+    ) -> io::Result<Attempt> {
+        let files = files.iter().map(|bytes| hexadecimal(bytes)).collect();
+        self.count_asked(plan, Asked { files, ..Asked::of(plan) }, begins, unix_ns)
+    }
+
+    fn count_asked(
+        &self,
+        plan: &Plan,
+        asked: Asked,
         (results, campaign): (&Path, &str),
         unix_ns: u64,
     ) -> io::Result<Attempt> {
@@ -120,7 +151,7 @@ impl Attempts {
             plan: plan.digest.clone(),
             question: question(plan),
             campaign: campaign.to_owned(),
-            asked: Some(Asked::of(plan)),
+            asked: Some(asked),
         };
         let known = entries(&file)?;
         let line = serde_json::to_string(&entry)? + "\n";
@@ -206,6 +237,7 @@ mod tests {
     use crate::Campaign;
     use crate::fixtures::plan;
     use ::fixtures::{subject, workload};
+    use model::{Imported, ImportedDesign, WorkloadPlan};
 
     fn counted(attempts: &Attempts, plan: &Plan, results: &Path, number: u64) -> Attempt {
         attempts.count(plan, (results, &format!("demo-{number}")), number).unwrap()
@@ -243,6 +275,51 @@ mod tests {
         let workloads = vec![workload("v", Vec::new())];
         let other = Plan { digest: "five".to_owned(), workloads, ..longer };
         assert_eq!(count(&other, 10), attempt(1, 1));
+    }
+
+    #[test]
+    fn an_import_with_another_margin_cut_or_name_is_another_attempt_at_it() {
+        let home = tempfile::tempdir().unwrap();
+        let attempts = Attempts::of(home.path());
+        let import = |digest: &str, ids: &[&str]| Plan {
+            venue: "import".to_owned(),
+            subjects: ::fixtures::subjects(ids),
+            workloads: vec![WorkloadPlan { uses: "csv".to_owned(), ..workload("all", Vec::new()) }],
+            imported: Some(Imported {
+                format: "csv".to_owned(),
+                file: "table.csv".to_owned(),
+                digest: String::new(),
+                design: ImportedDesign::Blocked,
+                caveats: Vec::new(),
+            }),
+            ..plan("table", digest)
+        };
+        let mut number = 0;
+        let mut count = |plan: &Plan, files: &[&[u8]]| {
+            number += 1;
+            let name = format!("table-{number}");
+            let begins = (home.path(), name.as_str());
+            let counted = attempts.count_import(plan, files, begins, number).unwrap();
+            (counted.of_plan, counted.of_question)
+        };
+        let table: &[u8] = b"old,1\nnew,2\n";
+        let two = ["old", "new"];
+        assert_eq!(count(&import("a", &two), &[table]), (1, 1));
+        assert_eq!(count(&import("a", &two), &[table]), (2, 2), "the same again");
+        assert_eq!(count(&import("another margin", &two), &[table]), (1, 3));
+        assert_eq!(count(&import("a cut", &two), &[b"old,1\n"]), (1, 4));
+        let third = ["new", "third", "old"];
+        assert_eq!(count(&import("a third subject", &third), &[b"third,3\n"]), (1, 5));
+        // The file itself is known under whatever names: three times it was imported.
+        assert_eq!(count(&import("renamed", &["x", "y"]), &[b"more", table]), (1, 4));
+        assert_eq!(count(&import("others", &["p", "q"]), &[b"p,1\nq,2\n"]), (1, 1));
+        let mut other = import("another format", &two);
+        other.workloads[0].uses = "fio".to_owned();
+        assert_eq!(count(&other, &[b"{}"]), (1, 1));
+        // What was run here is none of it, though its subjects have no levels either.
+        let ran = Plan { imported: None, venue: "host".to_owned(), ..import("run", &two) };
+        let counted = attempts.count(&ran, (home.path(), "ran"), 99).unwrap();
+        assert_eq!((counted.of_plan, counted.of_question), (1, 1));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod curve;
+mod heading;
 mod inert;
 mod over_time;
 mod plots;
@@ -17,13 +18,14 @@ use crate::attempt::attempt;
 use crate::breakdown;
 use crate::emulated::why_hidden;
 use crate::grid::Grid;
-use crate::quantities::{direction, duration, fails, p_value};
+use crate::quantities::{direction, fails, p_value};
 use crate::rankings::{claim, ranks, tally, use_case};
 use crate::verdict_table::{effect, groups, level, reference_value, subject_value};
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
 use anstyle::{AnsiColor, Style};
 use contract::Description;
+use heading::origin;
 use inert::{finished, inert};
 use model::{Finding, Question, Ranking, Role, Verdict};
 use phrases::{Language, say};
@@ -127,49 +129,8 @@ impl Screen<'_> {
     }
 
     fn heading(&mut self, report: &Report) -> io::Result<()> {
-        let design = &report.design;
-        let language = self.language;
         self.paragraph(&report.title, "", BOLD)?;
-        if let Some(imported) = &design.imported {
-            let text = say!(
-                language,
-                "imported from {file} ({format}): {subjects} subjects, {records} records of \
-                 {workloads} workloads",
-                file = imported.file,
-                format = imported.format,
-                subjects = design.subjects,
-                records = design.trials,
-                workloads = design.workloads.len()
-            );
-            self.paragraph(&text, "", DIM)?;
-            return writeln!(self.output);
-        }
-        let quick = if design.is_quick { language.word("quick mode, ") } else { "" };
-        let duration = duration(design.duration_ns, language);
-        let place = if report.is_simulated() {
-            say!(language, "{duration} of simulated time; no real machine", duration)
-        } else {
-            say!(
-                language,
-                "{duration}; {venue} with kernel {kernel}, CPUs {cpus}",
-                duration,
-                venue = design.venue,
-                kernel = design.kernel,
-                cpus = design.cpus
-            )
-        };
-        let text = say!(
-            language,
-            "{quick}{blocks} blocks of {subjects} subjects, {trials} trials in {place}; seed \
-             {seed}",
-            quick,
-            blocks = design.blocks,
-            subjects = design.subjects,
-            trials = design.trials,
-            place,
-            seed = design.seed
-        );
-        self.paragraph(&text, "", DIM)?;
+        self.paragraph(&origin(report, self.language), "", DIM)?;
         if let Some(attempt) = attempt(report) {
             self.paragraph(&attempt, "", DIM)?;
         }

@@ -3,14 +3,14 @@
 use super::planning::text_of;
 use super::run::conclude;
 use crate::cli::{Common, Import, Pairs, Presentation};
-use crate::environment::random_u64;
+use crate::environment::{random_u64, state_directory};
 use crate::exit::ExitCode;
 use crate::output::tell;
 use contract::{Error, Result};
 use importers::{DEFAULT_ALPHA, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble};
 use model::{Claim, Comparisons, Plan};
 use std::path::{Path, PathBuf};
-use store::Campaign;
+use store::{Attempts, Campaign};
 
 /// Larger files are reduced first: they would fill the memory several times over.
 const LARGEST_FILE: u64 = 256 << 20;
@@ -45,13 +45,15 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     }
     imported.plan.options = words(arguments);
     let text = own_words(arguments, &mapping)?;
+    let unix_ns = sys::unix_ns();
     let mut campaign = Campaign::create(
         &common.results,
         &imported.plan,
         &text,
-        sys::unix_ns(),
+        unix_ns,
         (random_u64()? & 0xffff) as u16,
     )?;
+    count_attempt(common, &mut campaign, &files, unix_ns)?;
     if let Err(error) = campaign.append_all(&mut imported.records) {
         // Nothing of it is on disk; a directory without records helps nobody, and the
         // reason must be told.
@@ -63,6 +65,27 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     drop(campaign);
     tell(&replicates(&mapping, importer));
     conclude(common, &directory, Presentation::default())
+}
+
+/// Counts an import, which can be repeated under other choices as a run can. Where that cannot be
+/// done, nobody knows which attempt it is, and that is no reason not to import it.
+fn count_attempt(
+    common: &Common,
+    campaign: &mut Campaign,
+    files: &[File],
+    unix_ns: u64,
+) -> Result<()> {
+    let Some(directory) = state_directory(common.runtime_dir.as_deref()) else { return Ok(()) };
+    let attempts = Attempts::of(&directory);
+    let name = campaign.directory().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let bytes: Vec<&[u8]> = files.iter().map(|file| file.bytes.as_slice()).collect();
+    match attempts.count_import(campaign.plan(), &bytes, (&common.results, &name), unix_ns) {
+        Ok(attempt) => campaign.note_attempt(attempt),
+        Err(error) => {
+            tell(&format!("{attempts}: attempts are not counted: {error}"));
+            Ok(())
+        }
+    }
 }
 
 /// What counts as a replicate, said before any verdict.

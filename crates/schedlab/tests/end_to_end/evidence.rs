@@ -1,6 +1,7 @@
 //! Evidence that was edited: named, and no verdict rests on it.
 
 use crate::bench::{Bench, KNOWN_EFFECT};
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -422,6 +423,9 @@ fn repeating_a_question_is_seen_under_whatever_names_and_a_lost_count_is_unknown
     assert!(first.starts_with("Attempt 1 at") && !first.contains("other campaign"), "{first}");
     let again = attempt("sim", QUESTION);
     assert!(again.starts_with("Attempt 2 at") && !again.contains("other campaign"), "{again}");
+    let third = attempt("sim", QUESTION);
+    assert!(third.starts_with("Attempt 3 at") && !third.contains("other campaign"), "{third}");
+    assert!(bench.expect(0, &["show", "last"]).contains("Attempt 3 at this experiment"));
     let swapped = QUESTION.replace(
         "[subjects.a]\n[subjects.b]\nsim_effect = \"10%\"",
         "[subjects.b]\nsim_effect = \"10%\"\n[subjects.a]",
@@ -436,7 +440,7 @@ fn repeating_a_question_is_seen_under_whatever_names_and_a_lost_count_is_unknown
     {
         assert_ne!(text, QUESTION);
         let told = attempt(name, text);
-        let others = format!("{} other campaigns compared two of these subjects", number + 2);
+        let others = format!("{} other campaigns compared two of these subjects", number + 3);
         assert!(told.starts_with("Attempt 1 at") && told.contains(&others), "{name}: {told}");
     }
     fs::remove_file(bench.path().join("run/attempts.jsonl")).unwrap();
@@ -444,4 +448,52 @@ fn repeating_a_question_is_seen_under_whatever_names_and_a_lost_count_is_unknown
         let lost = attempt("sim", QUESTION);
         assert!(lost.contains("unknown: nobody counted, or the count was lost"), "{lost}");
     }
+}
+
+/// Twenty-six cuts of one table are twenty-six attempts, whatever margin and metric they have.
+#[test]
+fn an_import_under_other_choices_is_one_more_attempt_and_its_report_says_so_at_its_head() {
+    let bench = Bench::new();
+    let table = |name: &str, rows: u8| {
+        let mut text = "who,ms,mb\n".to_owned();
+        for row in 0..rows {
+            for (who, ms) in [("a", 10.0), ("b", 10.4)] {
+                let noise = f64::from(row * 5 % 7);
+                let _ = writeln!(text, "{who},{},{}", ms + 0.01 * noise, 70.0 + 0.3 * noise);
+            }
+        }
+        let path = bench.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let (whole, cut) = (table("whole.csv", 10), table("cut.csv", 9));
+    let usual = ["--subject", "who", "--value", "ms:lower", "--value", "mb:lower"];
+    let attempt = |file: &str, more: &[&str]| {
+        let words = ["import", "csv", file].into_iter().chain(usual).chain(more.iter().copied());
+        let head = bench.expect(0, &words.collect::<Vec<&str>>());
+        let markdown = bench.expect(0, &["show", "last", "--format", "markdown"]);
+        let is_attempt = |line: &&str| line.contains("ttempt ") && line.contains("this import");
+        let told = markdown.lines().find(is_attempt).unwrap().to_owned();
+        // What is drawn when the import ends has it at its head, too, whatever the lines' ends.
+        let (first, ..) = told.split_once(',').unwrap();
+        let head = head.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(head.contains(first), "{first}: {head}");
+        told
+    };
+    let first = attempt(&whole, &[]);
+    assert!(first.starts_with("Attempt 1 at") && !first.contains("other import"), "{first}");
+    let again = attempt(&whole, &[]);
+    assert!(again.starts_with("Attempt 2 at") && !again.contains("other import"), "{again}");
+    for (others, (file, more)) in
+        [(&whole, &["--margin", "5%"]), (&whole, &["--primary", "mb"]), (&cut, &["--alpha", "0.1"])]
+            .into_iter()
+            .enumerate()
+    {
+        let told = attempt(file, more);
+        let others = format!("{} other imports were of this format", others + 2);
+        assert!(told.starts_with("Attempt 1 at") && told.contains(&others), "{more:?}: {told}");
+    }
+    fs::remove_file(bench.path().join("run/attempts.jsonl")).unwrap();
+    let lost = attempt(&whole, &[]);
+    assert!(lost.contains("unknown: nobody counted, or the count was lost"), "{lost}");
 }
