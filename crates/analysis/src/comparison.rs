@@ -14,7 +14,7 @@ use crate::quality::{
 use crate::questions::Asked;
 use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors};
 use crate::steadiness::not_steady;
-use crate::trial_facts::fixed_order;
+use crate::trial_facts::{doubts, fixed_order};
 use model::{
     BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Direction, Effect, FailureCount,
     Interval, Plan, Planning, Reduction, Role, Unit, round_significant as round,
@@ -236,6 +236,7 @@ fn signals(
         unequal_work: unequal_work(gathered.observations, asked),
         drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
         fixed_order: fixed_order(gathered.plan),
+        doubts: doubts(gathered.plan),
         carry_over,
         order_alone,
         correlation: (is_judged && !is_pooled)

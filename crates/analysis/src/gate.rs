@@ -7,7 +7,9 @@
 
 use crate::comparison::deciding;
 use crate::family::{holm_levels, holm_of};
-use model::{DecidingInterval, Effect, Finding, Findings, Forbidden, Obstacle, Role, Verdict};
+use model::{
+    DecidingInterval, Doubt, Effect, Finding, Findings, Forbidden, Obstacle, Role, Verdict,
+};
 use stats::{TTest, ln};
 
 /// Why a finding of an emulated processor decides nothing, not even by its failures.
@@ -16,6 +18,20 @@ const EMULATED: &str = "emulated: no verdict of an emulated processor passes or 
 /// Why a finding whose order was not randomised decides nothing either.
 const ORDER_FIXED: &str =
     "the subjects were not measured in turns: whatever changed meanwhile passes or fails no gate";
+
+/// Why a finding of which something is not sure decides nothing either.
+fn of_doubt(doubt: Doubt) -> &'static str {
+    match doubt {
+        Doubt::UnlikeSettings => {
+            "a tool was run in another way for one subject than for another: what differs may be \
+             that, which passes or fails no gate"
+        }
+        Doubt::UnknownReplicates => {
+            "nobody said what an independent replicate is: an interval of values that share an \
+             execution is too narrow, and passes or fails no gate"
+        }
+    }
+}
 
 /// How much worse a metric may become.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,6 +173,9 @@ fn decide<'a>(
     if finding.is_order_fixed {
         return result(GateOutcome::Inconclusive, None, ORDER_FIXED.to_owned());
     }
+    if let Some(doubt) = finding.doubts.first() {
+        return result(GateOutcome::Inconclusive, None, of_doubt(*doubt).to_owned());
+    }
     if let Some(detail) = fails_more(finding, findings) {
         return result(GateOutcome::Breached, None, detail);
     }
@@ -223,7 +242,10 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record, records};
     use crate::judge;
-    use model::{Caveat, CaveatCode, Direction, Outcome, Record, Reduction};
+    use model::{
+        Caveat, CaveatCode, Direction, Imported, ImportedDesign, Outcome, Record, Reduction,
+        Strength,
+    };
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 
@@ -337,6 +359,39 @@ mod tests {
         let results = gate(&findings, &[limit]).unwrap();
         assert!(results[0].reason.starts_with("emulated: "), "{}", results[0].reason);
         assert_eq!(results[0].p, None);
+    }
+
+    /// With blocks as well, and whatever fails.
+    #[test]
+    fn what_is_not_sure_of_an_import_in_blocks_passes_and_fails_no_gate() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let mut plan = plan(&["a", "b"], metrics, 8);
+        let limits =
+            [GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.03 }];
+        for (code, words) in [
+            (CaveatCode::SettingsDiffer, "was run in another way"),
+            (CaveatCode::ReplicateLevelUnknown, "what an independent replicate is"),
+        ] {
+            plan.imported = Some(Imported {
+                format: "csv".to_owned(),
+                file: "f".to_owned(),
+                digest: String::new(),
+                design: ImportedDesign::Blocked,
+                caveats: vec![Caveat::new(code, "told")],
+            });
+            let mut failing = campaign(0.0, 0.005);
+            for failed in failing.iter_mut().filter(|record| record.subject == "b") {
+                failed.outcome = Outcome::Failed { reason: "crash".to_owned() };
+            }
+            let all = [0.0, 10.0, -20.0].map(|percent| campaign(percent, 0.005));
+            for records in all.into_iter().chain([failing]) {
+                let findings = judge(&plan, &records);
+                assert_ne!(findings.findings[0].strength, Some(Strength::Clearly));
+                let results = gate(&findings, &limits).unwrap();
+                assert_eq!(results[0].outcome, GateOutcome::Inconclusive, "{code}");
+                assert!(results[0].reason.contains(words), "{}", results[0].reason);
+            }
+        }
     }
 
     #[test]

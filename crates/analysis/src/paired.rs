@@ -30,9 +30,9 @@ pub(crate) fn judge_family(family: &[Comparison<'_>], alpha: f64) -> Vec<Finding
             family: family.len(),
         });
         let outcome = inference.verdict;
-        let is_order_fixed = !comparison.signals.fixed_order.is_empty();
+        let signals = &comparison.signals;
         let ruling =
-            rule(inference, &obstacles(&comparison.signals, Basis::Tests)).of_order(is_order_fixed);
+            rule(inference, &obstacles(signals, Basis::Tests)).clear_unless(signals.is_unclear());
         let mut left_out = Vec::new();
         if !ruling.is_forbidden() {
             let place = FamilyPosition {
@@ -136,6 +136,7 @@ fn finding(comparison: &Comparison<'_>, ruling: &Ruling, alpha: f64, family: usi
         obstacle: ruling.obstacle,
         is_odds: comparison.signals.is_odds,
         is_order_fixed: !comparison.signals.fixed_order.is_empty(),
+        doubts: comparison.signals.doubts.clone(),
         is_emulated: comparison.signals.is_emulated,
         look: None,
         margin: comparison.asked.metric.margin,

@@ -39,12 +39,12 @@ pub(crate) struct Ruling {
 }
 
 impl Ruling {
-    /// The same, where one subject was measured after the other: how far a difference lies beyond
-    /// the margin is then not sure.
+    /// The same with no difference that is clear, where how far one lies beyond the margin is not
+    /// sure.
     #[must_use]
-    pub(crate) fn of_order(self, is_fixed: bool) -> Self {
+    pub(crate) fn clear_unless(self, is_unclear: bool) -> Self {
         let strength =
-            self.strength.map(|known| if is_fixed { Strength::Detectable } else { known });
+            self.strength.map(|known| if is_unclear { Strength::Detectable } else { known });
         Self { strength, ..self }
     }
 
@@ -99,7 +99,7 @@ pub(crate) fn impose(finding: &mut Finding, raised: &Raised) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::CaveatCode;
+    use model::{CaveatCode, Doubt};
 
     /// Every statistical outcome.
     const OUTCOMES: [(Verdict, Option<Strength>); 6] = [
@@ -178,6 +178,25 @@ mod tests {
         let free: Vec<Verdict> =
             OUTCOMES.into_iter().map(|given| rule(outcome(given), &[]).verdict).collect();
         assert_eq!(free, as_it_is);
+    }
+
+    #[test]
+    fn what_is_not_sure_takes_the_word_clearly_and_no_verdict() {
+        let numbers = || Numbers::Samples(SampleNumbers::default());
+        let fixed = Signals { fixed_order: vec!["a, b".to_owned()], ..Signals::of(numbers()) };
+        let unlike = Signals { doubts: vec![Doubt::UnlikeSettings], ..Signals::of(numbers()) };
+        let unknown = Signals { doubts: vec![Doubt::UnknownReplicates], ..Signals::of(numbers()) };
+        for (signals, is_unclear) in
+            [(Signals::of(numbers()), false), (fixed, true), (unlike, true), (unknown, true)]
+        {
+            assert_eq!(signals.is_unclear(), is_unclear, "{signals:?}");
+            for given in OUTCOMES {
+                let ruling = rule(outcome(given), &[]).clear_unless(signals.is_unclear());
+                assert_eq!((ruling.verdict, ruling.obstacle), (given.0, None));
+                let weakened = given.1.map(|_| Strength::Detectable);
+                assert_eq!(ruling.strength, if is_unclear { weakened } else { given.1 });
+            }
+        }
     }
 
     #[test]

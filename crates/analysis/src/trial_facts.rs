@@ -1,7 +1,8 @@
 //! What a trial met that decides something. Records store it as caveats, which are data there:
 //! this is the one place that reads them. A finding's caveats decide nothing.
 
-use model::{Caveat, CaveatCode, Plan, Record};
+use model::{Caveat, CaveatCode, Doubt, Plan, Record};
+use std::collections::BTreeSet;
 
 /// What the record says of the emulated processor that ran it.
 pub(crate) fn emulation(record: &Record) -> Option<&Caveat> {
@@ -27,4 +28,16 @@ pub(crate) fn fixed_order(plan: &Plan) -> Vec<String> {
     let of_import = plan.imported.iter().flat_map(|imported| &imported.caveats);
     let in_order = of_import.filter(|caveat| caveat.code == CaveatCode::OrderConfounded);
     in_order.map(|caveat| caveat.detail.clone()).collect()
+}
+
+/// What an import says of how its numbers came about that is not sure.
+pub(crate) fn doubts(plan: &Plan) -> Vec<Doubt> {
+    let doubt = |caveat: &Caveat| match caveat.code {
+        CaveatCode::SettingsDiffer => Some(Doubt::UnlikeSettings),
+        CaveatCode::ReplicateLevelUnknown => Some(Doubt::UnknownReplicates),
+        _ => None,
+    };
+    let of_import = plan.imported.iter().flat_map(|imported| &imported.caveats);
+    let each: BTreeSet<Doubt> = of_import.filter_map(doubt).collect();
+    each.into_iter().collect()
 }

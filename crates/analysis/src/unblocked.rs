@@ -19,6 +19,7 @@ use crate::observations::Observations;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
 use crate::rulebook::{Basis, Evidence, Signals, infer, obstacles, rule};
+use crate::trial_facts::doubts;
 use file_order::FileOrder;
 use model::{
     ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail,
@@ -153,12 +154,13 @@ fn finding(
         fixed_order: in_order.confounded.into_iter().collect(),
         by_drift: in_order.by_drift,
         correlation: noise.correlation,
+        doubts: doubts(plan),
         ..samples.signals(theta, plan.alpha)
     };
     let raised = obstacles(&signals, Basis::Tests);
     let evidence = Evidence { test, difference, equivalence, theta, alpha: plan.alpha, family };
-    let is_order_fixed = !signals.fixed_order.is_empty();
-    let ruling = rule(infer(&evidence), &raised).of_order(is_order_fixed || noise.is_unclear);
+    let is_unclear = signals.is_unclear() || noise.is_unclear;
+    let ruling = rule(infer(&evidence), &raised).clear_unless(is_unclear);
     let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
     let test = test.filter(|_| !hides_value);
     let value = |side: usize| samples.value(side).filter(|_| !hides_value);
@@ -169,7 +171,8 @@ fn finding(
         reason: ruling.reason,
         obstacle: ruling.obstacle,
         is_odds: signals.is_odds,
-        is_order_fixed,
+        is_order_fixed: !signals.fixed_order.is_empty(),
+        doubts: signals.doubts.clone(),
         is_emulated: signals.is_emulated,
         look: None,
         margin: samples.metric.margin,
@@ -203,9 +206,9 @@ mod tests {
     use crate::fixtures::{metric, plan, record};
     use crate::{GateLimit, GateOutcome, gate};
     use model::{
-        CaveatCode, Comparisons, Direction, Histogram, Imported, ImportedDesign, Invocation,
-        Metric, Obstacle, Outcome, ParameterValue, Parameters, Reduction, Sample, Strength,
-        WorkloadPlan,
+        Caveat, CaveatCode, Comparisons, Direction, Doubt, Histogram, Imported, ImportedDesign,
+        Invocation, Metric, Obstacle, Outcome, ParameterValue, Parameters, Reduction, Sample,
+        Strength, WorkloadPlan,
     };
 
     /// Workloads `w:1` and `w:2` of the dimension `w`; executions fix what is in `fixed`.
@@ -380,13 +383,18 @@ mod tests {
     /// Ten executions of `a` and then ten of `b`, or in turns, of which each takes so much longer
     /// than the one before it, and `b` so much longer besides.
     fn in_a_row(drift: f64, in_turns: bool, effect: f64) -> Findings {
+        told_of(Vec::new(), (drift, in_turns, effect))
+    }
+
+    /// The same, of which the import says this.
+    fn told_of(caveats: Vec<Caveat>, (drift, in_turns, effect): (f64, bool, f64)) -> Findings {
         let mut plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Mean)], 0);
         plan.imported = Some(Imported {
             format: "csv".to_owned(),
             file: "f".to_owned(),
             digest: String::new(),
             design: ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() },
-            caveats: Vec::new(),
+            caveats,
         });
         let all: Vec<Record> = (0..20_u32)
             .map(|row| {
@@ -424,5 +432,34 @@ mod tests {
         assert_eq!(of(0.0, false, 0.5), worse);
         assert_eq!(of(0.004, false, 0.5), worse);
         assert_eq!(of(0.0, true, 0.5).1, Some(Strength::Clearly));
+    }
+
+    #[test]
+    fn what_is_not_sure_of_an_import_is_never_clear_and_passes_no_gate() {
+        let limits = [GateLimit { workload: String::new(), metric: "m".into(), fraction: 0.02 }];
+        let both = [
+            (CaveatCode::SettingsDiffer, Doubt::UnlikeSettings),
+            (CaveatCode::ReplicateLevelUnknown, Doubt::UnknownReplicates),
+        ];
+        for (effect, verdict, is_different) in [
+            (0.0, Verdict::Equivalent, false),
+            (0.5, Verdict::Worse, true),
+            (-0.2, Verdict::Better, true),
+        ] {
+            let sure = in_a_row(0.0, true, effect);
+            assert_eq!(sure.findings[0].verdict, verdict);
+            assert_eq!(sure.findings[0].strength, is_different.then_some(Strength::Clearly));
+            assert_ne!(gate(&sure, &limits).unwrap()[0].outcome, GateOutcome::Inconclusive);
+            for (code, doubt) in both {
+                let told = vec![Caveat::new(code, "told")];
+                let findings = told_of(told, (0.0, true, effect));
+                let one = &findings.findings[0];
+                assert_eq!((one.verdict, one.obstacle), (verdict, None), "{code}");
+                assert_eq!(one.strength, is_different.then_some(Strength::Detectable), "{code}");
+                assert_eq!(one.doubts, [doubt]);
+                let outcome = gate(&findings, &limits).unwrap()[0].outcome;
+                assert_eq!(outcome, GateOutcome::Inconclusive, "{code} {effect}");
+            }
+        }
     }
 }

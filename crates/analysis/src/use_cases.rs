@@ -257,6 +257,7 @@ impl Sum {
             obstacle: ruling.obstacle,
             is_odds: false,
             is_order_fixed: false,
+            doubts: Vec::new(),
             is_emulated: self.is_emulated,
             look: None,
             margin: round(exp(self.theta) - 1.0),

@@ -1,6 +1,6 @@
 //! Findings: effects with their intervals, and the verdicts on them.
 
-use crate::{Caveat, ClaimFinding, Direction, Obstacle, Trend, Unit};
+use crate::{Caveat, ClaimFinding, Direction, Doubt, Obstacle, Trend, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -117,6 +117,10 @@ pub struct Finding {
     /// that whatever changed meanwhile looks like a difference between them: no gate rests on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_order_fixed: bool,
+    /// What is not sure of how the numbers came about: no gate rests on it, and no difference is
+    /// clear.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
     /// Whether it rests on an emulated processor, so that its figures are those of no real one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_emulated: bool,

@@ -34,7 +34,8 @@ pub const RECORD_FORMATS: [&str; 3] = [RECORD_FORMAT, "schedlab.record/2", "sche
 pub const FINDINGS_FORMAT: &str = "schedlab.findings/14";
 /// `findings.json` of a soak campaign: it has trends.
 pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/15";
-/// Versions of it that are read. Before the fourteenth, no interval allowed for skewness; of the
+/// Versions of it that are read. Before the fourteenth, no interval allowed for skewness, and no finding
+/// said what is not sure of imported numbers; of the
 /// twelfth and the thirteenth, the thirteenth has trends. Before the twelfth, a finding did not say that all of one subject
 /// was measured before the other; of the tenth and the eleventh, the eleventh has trends. Before the tenth, failures had no verdict of their own; of the
 /// eighth and the ninth, the ninth has trends. Before the eighth, claims had three outcomes, and a size was
@@ -79,7 +80,9 @@ pub const TREND_REPORT_FORMAT: &str = "schedlab.report/15";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Caveat, CaveatCode, Claim, ClaimedOver, Finding, Findings, Obstacle, Pace, Plan};
+    use crate::{
+        Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, Obstacle, Pace, Plan,
+    };
 
     const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"sim","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
     const FINDINGS: &str = r#"{"format":"schedlab.findings/14","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
@@ -153,6 +156,23 @@ mod tests {
         assert!(text.contains(r#""is_order_fixed":true"#), "{text}");
         assert_eq!(serde_json::from_str::<Findings>(&text).unwrap(), findings);
         let known_before = ["schedlab.findings/10", "schedlab.findings/11"];
+        assert!(known_before.iter().all(|known| FINDINGS_FORMATS.contains(known)));
+        for format in [FINDINGS_FORMAT, TREND_FINDINGS_FORMAT] {
+            assert!(!known_before.contains(&format) && FINDINGS_FORMATS.contains(&format));
+        }
+    }
+
+    #[test]
+    fn doubts_are_read_again_and_refused_by_readers_that_know_none() {
+        let mut findings = earlier("better", &[]);
+        assert!(findings.findings[0].doubts.is_empty(), "earlier ones have none");
+        findings.findings[0].doubts = vec![Doubt::UnlikeSettings, Doubt::UnknownReplicates];
+        FINDINGS_FORMAT.clone_into(&mut findings.format);
+        let text = serde_json::to_string(&findings).unwrap();
+        let stored = r#""doubts":["unlike_settings","unknown_replicates"]"#;
+        assert!(text.contains(stored), "{text}");
+        assert_eq!(serde_json::from_str::<Findings>(&text).unwrap(), findings);
+        let known_before = ["schedlab.findings/12", "schedlab.findings/13"];
         assert!(known_before.iter().all(|known| FINDINGS_FORMATS.contains(known)));
         for format in [FINDINGS_FORMAT, TREND_FINDINGS_FORMAT] {
             assert!(!known_before.contains(&format) && FINDINGS_FORMATS.contains(&format));

@@ -10,6 +10,7 @@ mod claim;
 mod comparisons;
 mod cpu_list;
 mod digits;
+mod doubt;
 mod finding;
 mod format;
 mod histogram;
@@ -40,6 +41,7 @@ pub use claim::{
 pub use comparisons::{Comparisons, Group, groups};
 pub use cpu_list::CpuList;
 pub use digits::round_significant;
+pub use doubt::Doubt;
 pub use finding::{
     BlockEffect, Companion, DECLARED_FAMILY, DecidingInterval, Diagnostics, Effect, FailureCount,
     Finding, Findings, Interval, LeftOut, Look, Planning, Question, Rank, Ranking, Role, Strength,

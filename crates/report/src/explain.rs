@@ -288,6 +288,13 @@ fn verdict(finding: &Finding, alpha: f64, language: Language) -> String {
     [Some(verdict), look].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether the interval that *clearly* asks for lies beyond the margin.
+fn is_beyond(finding: &Finding) -> bool {
+    let edge = 1.0 + finding.margin;
+    let interval = finding.effect.as_ref().map(|effect| effect.family_interval);
+    interval.is_some_and(|interval| interval.low > edge || interval.high < 1.0 / edge)
+}
+
 fn because(finding: &Finding, alpha: f64, language: Language) -> String {
     let level = short(alpha);
     let margin = short(100.0 * finding.margin);
@@ -298,6 +305,14 @@ fn because(finding: &Finding, alpha: f64, language: Language) -> String {
                     language,
                     "the first p is below {level}, and even the near end of the interval lies \
                      beyond {margin} %",
+                    level,
+                    margin
+                )
+            } else if is_beyond(finding) {
+                say!(
+                    language,
+                    "the first p is below {level} and the interval lies beyond {margin} %, but a \
+                     caveat says that it may be too narrow or that of something else",
                     level,
                     margin
                 )

@@ -1,7 +1,7 @@
 //! Signals: plain facts about one question, gathered once from the plan, its records and what
 //! they reduce to. They hold whatever the numbers say; nothing else raises an obstacle.
 
-use model::{Caveat, CaveatCode, Tail};
+use model::{Caveat, CaveatCode, Doubt, Tail};
 use stats::exp;
 
 /// The facts about one question.
@@ -34,6 +34,8 @@ pub(crate) struct Signals {
     pub drift: Option<f64>,
     /// What says that the order was not randomised; empty where nothing does.
     pub fixed_order: Vec<String>,
+    /// What is not sure of how imported numbers came about.
+    pub doubts: Vec<Doubt>,
     /// Without blocks, where the executions are not mixed in order: whether a drift may be the difference,
     /// and whether one may hide it.
     pub by_drift: [bool; 2],
@@ -131,12 +133,19 @@ impl Signals {
             unequal_work: None,
             drift: None,
             fixed_order: Vec::new(),
+            doubts: Vec::new(),
             by_drift: [false; 2],
             carry_over: None,
             order_alone: None,
             correlation: None,
             tail: None,
         }
+    }
+
+    /// Whether no difference is clear, whatever the numbers say: how far it lies beyond the margin is
+    /// not sure.
+    pub(crate) fn is_unclear(&self) -> bool {
+        !self.fixed_order.is_empty() || !self.doubts.is_empty()
     }
 
     /// The caveats that tell these facts whatever is decided.

@@ -391,6 +391,7 @@ impl Draft {
             obstacle: None,
             is_odds: false,
             is_order_fixed: false,
+            doubts: Vec::new(),
             is_emulated: false,
             look: None,
             margin: 0.05,

@@ -383,6 +383,22 @@ fn every_verdict_with_every_caveat_in_either_direction_has_its_sentences() {
     expect_file!["../golden/every-verdict.txt"].assert_eq(&text);
 }
 
+/// +20 to +40 % of a margin of 5 %, of a table of which nobody said what a row is.
+#[test]
+fn a_difference_that_something_else_keeps_from_being_clear_is_not_called_small() {
+    let (plain, findings) = every_verdict();
+    let mut finding = plain[0].clone();
+    let explain = |one: &Finding| explained(one, &findings, false, Language::default()).join("\n");
+    assert!(explain(&finding).contains("even the near end of the interval"));
+    finding.strength = Some(model::Strength::Detectable);
+    let told = explain(&finding);
+    assert!(
+        told.contains("lies beyond 5 %, but a caveat says that it may be too narrow"),
+        "{told}"
+    );
+    assert!(!told.contains("may be small"), "{told}");
+}
+
 /// Its unadjusted interval, -7.0 to +6.0 %, crosses the margin of 5 %.
 #[test]
 fn an_equivalence_is_shown_with_the_interval_that_decided_it_wherever_it_is_shown() {

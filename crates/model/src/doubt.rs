@@ -1,0 +1,14 @@
+//! What is not sure of how numbers came about that were measured elsewhere.
+
+use serde::{Deserialize, Serialize};
+
+/// A fact about imported numbers that forbids no verdict: no difference between them is clear, and
+/// no gate rests on them (docs/method.md#m-unblocked).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// A tool says that it was run in another way for one subject than for another.
+    UnlikeSettings,
+    /// Nobody said what an independent replicate is.
+    UnknownReplicates,
+}
