@@ -446,7 +446,7 @@ impl<'a> Measured<'a> {
 mod tests {
     use super::*;
     use crate::MappingDirection as Better;
-    use crate::picture::{picture, read, refusal};
+    use crate::picture::{picture, read, refusal, settings_that_differ};
     use expect_test::{Expect, expect};
 
     const TWO: &[u8] = include_bytes!("../tests/golden/benchfmt/go-two-executions.txt");
@@ -461,6 +461,27 @@ mod tests {
 
     fn refused(text: &str, mapping: &Mapping) -> String {
         refusal(&ENTRY, text.as_bytes(), mapping)
+    }
+
+    #[test]
+    fn another_machine_is_named_unless_it_is_the_subject() {
+        let text =
+            "goos: linux\ngoarch: amd64\npkg: p\ncpu: AMD EPYC\nBenchmarkA 1 5 ns/op\nPASS\n";
+        let other = text.replace("amd64", "arm64").replace("AMD EPYC", "Neoverse-N1");
+        let files = [("a", text.as_bytes()), ("b", other.as_bytes())];
+        assert_eq!(
+            settings_that_differ(&ENTRY, &files),
+            [
+                "by the tool's own words: cpu (a: AMD EPYC; b: Neoverse-N1), goarch (a: amd64; b: arm64)"
+            ]
+        );
+        let same = [("a", text.as_bytes()), ("b", text.as_bytes())];
+        assert_eq!(settings_that_differ(&ENTRY, &same), [""; 0]);
+        // What tells the subjects apart is what is asked.
+        let both = text.to_owned() + &text.replace("AMD EPYC", "Neoverse-N1");
+        let mut table = read(&ENTRY, &[("x", both.as_bytes())], &by("cpu")).unwrap();
+        table.compare_settings();
+        assert!(table.caveats.iter().all(|one| one.code != CaveatCode::SettingsDiffer));
     }
 
     #[test]

@@ -194,7 +194,7 @@ fn judge(percentile: Percentile, id: &str, table: &mut ImportedTable) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{picture, read, refusal};
+    use crate::picture::{picture, read, refusal, settings_that_differ};
     use expect_test::{Expect, expect};
 
     macro_rules! golden {
@@ -215,6 +215,28 @@ mod tests {
         format!(
             r#"{{"jobname": "{name}", "read": {{"total_ios": 9, "iops": 2.5, "bw": 4, {latency}}}}}"#
         )
+    }
+
+    #[test]
+    fn options_that_differ_are_named_and_names_of_files_are_none() {
+        let idle = golden!("randread_4k_psync_direct__idle");
+        let text = String::from_utf8_lossy(idle);
+        let told = |changes: &[(&str, &str)]| {
+            let mut other = text.to_string();
+            for (from, to) in changes {
+                assert!(other.contains(from), "{from}");
+                other = other.replace(from, to);
+            }
+            settings_that_differ(&ENTRY, &[("a", idle), ("b", other.as_bytes())])
+        };
+        assert_eq!(told(&[("/data/testfile", "/data/other")]), [""; 0]);
+        assert_eq!(
+            told(&[("\"bs\" : \"4k\"", "\"bs\" : \"64k\""), ("\"direct\" : \"1\",", "")]),
+            ["by the tool's own words: rr bs (a: 4k; b: 64k), rr direct (a: 1; b: not said)"]
+        );
+        // What was run beside it is no setting of fio.
+        let load = golden!("randread_4k_psync_direct__load");
+        assert_eq!(settings_that_differ(&ENTRY, &[("idle", idle), ("load", load)]), [""; 0]);
     }
 
     #[test]

@@ -377,7 +377,7 @@ impl Part<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{picture, read, refusal};
+    use crate::picture::{picture, read, refusal, settings_that_differ};
     use expect_test::{Expect, expect};
     use std::fmt::Write as _;
 
@@ -403,6 +403,23 @@ mod tests {
             let _ = writeln!(text, "REQUEST\t\t{name}\t{start}\t{end}\t{status}\tx");
         }
         text
+    }
+
+    #[test]
+    fn another_simulation_and_another_version_are_named() {
+        let text = String::from_utf8(golden!("small-3.10.3.log").to_vec()).unwrap();
+        let (small, binary): (&[u8], &[u8]) = (text.as_bytes(), golden!("small-3.15.1.log"));
+        let other = text.replace("sim.SmallSim", "sim.LargeSim");
+        let told = |files: &[(&str, &[u8])]| settings_that_differ(&ENTRY, files);
+        assert_eq!(told(&[("a", small), ("b", small)]), [""; 0]);
+        assert_eq!(
+            told(&[("a", small), ("b", other.as_bytes())]),
+            ["by the tool's own words: simulation (a: sim.SmallSim; b: sim.LargeSim)"]
+        );
+        assert_eq!(
+            told(&[("a", small), ("b", binary)]),
+            ["by the tool's own words: version (a: 3.10.3; b: 3.15.1)"]
+        );
     }
 
     #[test]

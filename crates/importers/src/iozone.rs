@@ -170,7 +170,7 @@ fn metric(unit: RateUnit, table: &mut ImportedTable) -> Result<String, Trouble> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{picture, read, refusal};
+    use crate::picture::{picture, read, refusal, settings_that_differ};
     use expect_test::{Expect, expect};
 
     macro_rules! golden {
@@ -181,6 +181,31 @@ mod tests {
 
     fn check(files: &[(&str, &[u8])], expected: &Expect) {
         expected.assert_eq(&picture(&read(&ENTRY, files, &Mapping::default()).unwrap()));
+    }
+
+    #[test]
+    fn file_size_and_direct_io_of_the_heading_are_named_and_files_and_caches_are_not() {
+        let direct = golden!("t1_r8k_s32m_I_R__idle.txt");
+        let text = String::from_utf8_lossy(direct);
+        let told = |changes: &[(&str, &str)]| {
+            let mut other = text.to_string();
+            for (from, to) in changes {
+                assert!(other.contains(from), "{from}");
+                other = other.replace(from, to);
+            }
+            settings_that_differ(&ENTRY, &[("a", direct), ("b", other.as_bytes())])
+        };
+        let machine =
+            [("/data/test/ioz.t", "/data/x"), ("size set to 1024 Kbytes", "size set to 9 Kbytes")];
+        assert_eq!(told(&machine), [""; 0]);
+        assert_eq!(
+            told(&[("File size set to 32768 KB", "File size set to 65536 KB")]),
+            ["by the tool's own words: file size set to (a: 32768 kb; b: 65536 kb)"]
+        );
+        assert_eq!(
+            told(&[("O_DIRECT feature enabled", "")]),
+            ["by the tool's own words: o_direct feature enabled (a: yes; b: not said)"]
+        );
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn samples(flow: &Flow, label: &str, table: &mut ImportedTable) -> Result<Vec<Sa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{picture, read, refusal};
+    use crate::picture::{picture, read, refusal, settings_that_differ};
     use expect_test::{Expect, expect};
 
     macro_rules! golden {
@@ -122,6 +122,26 @@ mod tests {
 
     fn check(files: &[(&str, &[u8])], expected: &Expect) {
         expected.assert_eq(&picture(&read(&ENTRY, files, &Mapping::default()).unwrap()));
+    }
+
+    #[test]
+    fn what_the_client_was_asked_for_is_named_where_it_differs() {
+        let tcp = golden!("tcp");
+        let text = String::from_utf8_lossy(tcp);
+        let told = |from: &str, to: &str| {
+            assert!(text.contains(from), "{from}");
+            let other = text.replace(from, to);
+            settings_that_differ(&ENTRY, &[("a", tcp), ("b", other.as_bytes())])
+        };
+        assert_eq!(told("\"socket\":\t5", "\"socket\":\t7"), [""; 0]);
+        assert_eq!(
+            told("\"blksize\":\t131072", "\"blksize\":\t1448"),
+            ["by the tool's own words: blksize (a: 131072; b: 1448)"]
+        );
+        assert_eq!(
+            told("\"tos\":\t0", "\"tos\":\t8"),
+            ["by the tool's own words: tos (a: 0; b: 8)"]
+        );
     }
 
     #[test]

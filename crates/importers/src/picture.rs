@@ -1,7 +1,7 @@
 //! What an importer makes of files, drawn compactly for tests.
 
 use crate::{Assembled, ImportFile, ImportSettings, ImportedTable, Importer, Mapping, Trouble};
-use model::{Comparisons, ImportedDesign, Sample, SampleData};
+use model::{CaveatCode, Comparisons, ImportedDesign, Sample, SampleData};
 use std::fmt::Write;
 
 /// Reads files of `(subject, bytes)` into one table; an execution counts those of its subject.
@@ -16,6 +16,18 @@ pub(crate) fn read(
         importer.read(&ImportFile { subject, execution, bytes }, mapping, &mut table)?;
     }
     Ok(table)
+}
+
+/// What is told of settings that the subjects of these files do not share.
+pub(crate) fn settings_that_differ(
+    importer: &dyn Importer,
+    files: &[(&str, &[u8])],
+) -> Vec<String> {
+    let mut table = read(importer, files, &Mapping::default()).unwrap();
+    table.compare_settings();
+    let caveats = table.caveats.into_iter();
+    let differ = caveats.filter(|caveat| caveat.code == CaveatCode::SettingsDiffer);
+    differ.map(|caveat| caveat.detail).collect()
 }
 
 /// Why files are refused: `line: cause`.

@@ -4,6 +4,7 @@ use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::percentile;
 use crate::table::{ImportedRow, ImportedTable};
+use crate::tool_settings::options;
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
 use outputs::Trouble;
@@ -106,16 +107,8 @@ fn settings(root: &JsonNode<'_>) -> BTreeMap<String, String> {
     let Ok(Some(said)) = root.optional("normal") else { return settings };
     let text = |key: &str| said.optional(key).ok().flatten()?.text().ok();
     if let Some(line) = text("cmdline") {
-        let mut options = Vec::new();
-        let mut words = line.split_whitespace().skip(1);
-        while let Some(word) = words.next() {
-            if matches!(word, "-j" | "--json") {
-                words.next();
-            } else {
-                options.push(word);
-            }
-        }
-        settings.insert("options".to_owned(), options.join(" "));
+        settings = options(line.split_whitespace().skip(1));
+        settings.retain(|name, _| !matches!(name.as_str(), "-j" | "--json"));
     }
     settings.extend(text("hostname").map(|host| ("host".to_owned(), host.to_owned())));
     settings
@@ -181,7 +174,7 @@ fn total_samples(text: &str, title: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{picture, read, refusal};
+    use crate::picture::{picture, read, refusal, settings_that_differ};
     use expect_test::{Expect, expect};
 
     const IDLE: &[u8] = include_bytes!("../tests/golden/schbench/m1_t2_default__idle.txt");
@@ -196,6 +189,23 @@ mod tests {
 
     fn refused(int: &str) -> String {
         refusal(&ENTRY, format!("{{\"int\": {int}}}").as_bytes(), &Mapping::default())
+    }
+
+    #[test]
+    fn another_number_of_threads_and_another_host_are_named_and_another_file_is_not() {
+        let text = String::from_utf8_lossy(JSON);
+        let told = |from: &str, to: &str| {
+            assert!(text.contains(from), "{from}");
+            let other = text.replace(from, to);
+            settings_that_differ(&ENTRY, &[("a", JSON), ("b", other.as_bytes())])
+        };
+        assert_eq!(told("-j -", "-j other.json"), [""; 0]);
+        assert_eq!(told("-t 2", "-t 8"), ["by the tool's own words: -t (a: 2; b: 8)"]);
+        assert_eq!(told("-R 50 ", ""), ["by the tool's own words: -R (a: 50; b: not said)"]);
+        assert_eq!(
+            told("\"hostname\": \"lab\"", "\"hostname\": \"other\""),
+            ["by the tool's own words: host (a: lab; b: other)"]
+        );
     }
 
     #[test]

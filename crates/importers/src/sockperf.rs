@@ -3,6 +3,7 @@
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::table::{ImportedRow, ImportedTable};
+use crate::tool_settings::options;
 use contract::Description;
 use model::{CaveatCode, Metric, Reduction, Sample};
 use outputs::sockperf::round_trips;
@@ -53,9 +54,9 @@ impl Importer for Entry {
             return Err(Trouble::new("it has no messages", "leave this file out"));
         }
         table.declare(&[], &[])?;
-        let options = text.lines().find_map(|line| line.split_once(PARAMETERS));
-        let options = options.map(|(_, said)| ("options".to_owned(), said.trim().to_owned()));
-        table.settings(source.subject, &options.into_iter().collect());
+        if let Some((_, said)) = text.lines().find_map(|line| line.split_once(PARAMETERS)) {
+            table.settings(source.subject, &options(said.split_whitespace()));
+        }
         table.is_closed_loop = true;
         let label = source.subject;
         if trips.clamped() > 0 {
@@ -91,7 +92,7 @@ impl Importer for Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{picture, read, refusal};
+    use crate::picture::{picture, read, refusal, settings_that_differ};
     use expect_test::expect;
 
     const LOG: &str = include_str!("../../outputs/tests/golden/sockperf/under_load.csv");
@@ -111,6 +112,24 @@ mod tests {
             b [] #1 round_trip=n5 p50:27391 p99:55743
             caveat INSUFFICIENT_TAIL: fewer than 10 messages lie beyond these percentiles of a distribution: a p999, b p50, b p90, b p99, b p999
         "#]].assert_eq(&picture(&table));
+    }
+
+    #[test]
+    fn another_size_of_messages_is_named() {
+        let told = |from: &str, to: &str| {
+            assert!(LOG.contains(from), "{from}");
+            let other = LOG.replace(from, to);
+            settings_that_differ(&ENTRY, &[("a", LOG.as_bytes()), ("b", other.as_bytes())])
+        };
+        assert_eq!(told("RunTime=1.000", "RunTime=1.001"), [""; 0]);
+        assert_eq!(
+            told("--msg-size=64", "--msg-size=1400"),
+            ["by the tool's own words: --msg-size (a: 64; b: 1400)"]
+        );
+        assert_eq!(
+            told(" --full-rtt", ""),
+            ["by the tool's own words: --full-rtt (a: yes; b: not said)"]
+        );
     }
 
     #[test]

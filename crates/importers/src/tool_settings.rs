@@ -7,6 +7,25 @@ const MOST_SETTINGS: usize = 1_000;
 /// Stands for a setting that the tool does not name in a file.
 const NOT_SAID: &str = "not said";
 
+/// What stands for an option without a value.
+const GIVEN: &str = "yes";
+
+/// The options of a command line by name, so that the one that differs is told and not all of them:
+/// `--msg-size=64`, `-t 2`, `--full-rtt`.
+pub(crate) fn options<'a>(words: impl Iterator<Item = &'a str>) -> BTreeMap<String, String> {
+    let is_value = |word: &&str| *word == "-" || !word.starts_with('-');
+    let mut options = BTreeMap::new();
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        let (name, value) = match word.split_once('=') {
+            Some(both) => both,
+            None => (word, words.next_if(is_value).unwrap_or(GIVEN)),
+        };
+        options.insert(name.to_owned(), value.to_owned());
+    }
+    options
+}
+
 /// How often each value stands in the files of a subject.
 type ValueCounts = BTreeMap<String, usize>;
 
@@ -105,6 +124,25 @@ mod tests {
             (0..*count).for_each(|_| settings.add(subject, &of_one));
         }
         settings.differences()
+    }
+
+    #[test]
+    fn options_are_told_apart_with_their_values() {
+        let line = "-m 1 --msg-size=64 --full-rtt -t 2 -j - --rps 50";
+        let told: Vec<(String, String)> = options(line.split_whitespace()).into_iter().collect();
+        let told: Vec<(&str, &str)> =
+            told.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                ("--full-rtt", "yes"),
+                ("--msg-size", "64"),
+                ("--rps", "50"),
+                ("-j", "-"),
+                ("-m", "1"),
+                ("-t", "2")
+            ]
+        );
     }
 
     #[test]

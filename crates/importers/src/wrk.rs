@@ -188,7 +188,7 @@ fn failures(report: &WrkReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{picture, read, refusal};
+    use crate::picture::{picture, read, refusal, settings_that_differ};
     use expect_test::{Expect, expect};
 
     macro_rules! golden {
@@ -220,6 +220,28 @@ mod tests {
                 caveat CLOSED_LOOP: each connection waits for its answer, and wrk adds latencies that it takes for missed: idle, load
             "#]],
         );
+    }
+
+    #[test]
+    fn another_number_of_connections_is_named_however_often_it_was_used() {
+        let few: &[u8] = golden!("t1_c10__idle");
+        let text = String::from_utf8_lossy(few);
+        let heading = "1 threads and 10 connections";
+        assert!(text.contains(heading));
+        let many = text.replace(heading, "4 threads and 400 connections");
+        let (again, many): (&[u8], &[u8]) = (golden!("t1_c10__load"), many.as_bytes());
+        let told = |files: &[(&str, &[u8])]| settings_that_differ(&ENTRY, files);
+        assert_eq!(told(&[("a", few), ("b", again)]), [""; 0]);
+        assert_eq!(
+            told(&[("a", few), ("b", many)]),
+            ["by the tool's own words: connections (a: 10; b: 400), threads (a: 1; b: 4)"]
+        );
+        // One of three is not two of three, though both had both.
+        let mixed = [("a", few), ("a", few), ("a", many), ("b", few), ("b", many), ("b", many)];
+        let connections = "connections (a: 10 in 2 of 3 and 400 in 1 of 3; \
+                           b: 10 in 1 of 3 and 400 in 2 of 3)";
+        let told = told(&mixed);
+        assert!(told[0].contains(connections), "{told:?}");
     }
 
     #[test]
