@@ -66,6 +66,7 @@ pub fn import(
         importer.read(source, mapping, &mut table).map_err(|trouble| (index, trouble))?;
     }
     table.compare_settings();
+    table.notice_simultaneous();
     let constant = table.drop_constant_dimensions();
     let foreign = table.units.iter().filter(|(_, unit)| !unit.is_empty());
     let foreign = foreign.map(|(metric, unit)| format!("{metric} is in {unit}"));

@@ -27,6 +27,7 @@ mod post_hoc;
 mod registry;
 mod schbench;
 mod sockperf;
+mod started;
 mod table;
 mod tidy;
 mod tool_settings;

@@ -3,6 +3,7 @@
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::metrics::{number, unit};
+use crate::started::ExecutionTimes;
 use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
@@ -15,7 +16,9 @@ static DESCRIPTION: Description = Description {
     summary: "perf stat -x, (or ; | or a tab): counts of a fixed job, each execution a replicate",
     doc: "Each execution of `perf stat -x,` is a replicate. A file may hold many, each below the heading `# started on` \
           that perf writes (`perf stat -x, -o FILE --append` in a loop), and several files of one subject may be \
-          given; an event that comes again without a heading is refused. The counts are those of a fixed job: events that cost (time, cycles, switches, faults, misses) are \
+          given; an event that comes again without a heading is refused, and so are files of one subject that are evidently \
+          parts of one execution: they began in the same second and counted for the same time, or took longer than that \
+          second. The counts are those of a fixed job: events that cost (time, cycles, switches, faults, misses) are \
           better where they are lower; others, such as instructions, are no metrics unless `--better \
           instructions=lower` says which way. An event that was not counted or is not supported is absent, never zero \
           (ABSENT_VALUES). `-r N` leaves only means (SUMMARY_ONLY); run perf N times instead. Rows by interval (-I), \
@@ -72,6 +75,13 @@ const FEWEST_FIELDS: usize = 5;
 /// The format.
 pub(crate) struct Entry;
 
+/// What perf counted in one execution.
+struct Execution<'a> {
+    /// When its heading says that it began.
+    began: Option<&'a str>,
+    events: Vec<Counted<'a>>,
+}
+
 /// A line of one event.
 struct Counted<'a> {
     line: u64,
@@ -80,6 +90,10 @@ struct Counted<'a> {
     unit: &'a str,
     event: &'a str,
     is_mean: bool,
+    /// For how long it was counted.
+    counted_ns: Option<u64>,
+    /// How many CPUs it kept busy at most, as far as the digits go; of a clock alone.
+    cpus: Option<f64>,
 }
 
 impl Importer for Entry {
@@ -135,7 +149,8 @@ impl Importer for Entry {
         table.declare(&[], &[])?;
         judge_headline(&executions, mapping, table)?;
         for execution in &executions {
-            append(execution, source, mapping, table)?;
+            append(&execution.events, source, mapping, table)?;
+            execution.note_times(source, table)?;
         }
         Ok(())
     }
@@ -143,29 +158,65 @@ impl Importer for Entry {
 
 /// The events of each execution: perf begins each with a heading where it appends to a file. An event
 /// that comes again without one may be another execution or another part of the same.
-fn executions(text: &str, separator: char) -> Result<Vec<Vec<Counted<'_>>>, Trouble> {
-    let mut executions: Vec<Vec<Counted<'_>>> = Vec::new();
-    let mut has_begun = true;
+fn executions(text: &str, separator: char) -> Result<Vec<Execution<'_>>, Trouble> {
+    let mut executions: Vec<Execution<'_>> = Vec::new();
+    let (mut began, mut has_begun) = (None, true);
     for (line, text) in (1..).zip(text.lines()) {
-        has_begun |= text.starts_with(HEADING);
+        if let Some(when) = text.strip_prefix(HEADING) {
+            began = Some(when.trim());
+            has_begun = true;
+        }
         let Some(counted) = Counted::of(line, text, separator)? else { continue };
         match executions.last_mut().filter(|_| !has_begun) {
-            Some(open) if open.iter().any(|known| known.event == counted.event) => {
+            Some(open) if open.events.iter().any(|known| known.event == counted.event) => {
                 let event = counted.event;
                 let cause = format!("{event} comes again, and no heading begins another execution");
                 let remedy = "let perf write the heading (-o FILE --append), or give a file for each execution";
                 return Err(Trouble::at(line, cause, remedy));
             }
-            Some(open) if open.len() >= MOST_EVENTS => {
+            Some(open) if open.events.len() >= MOST_EVENTS => {
                 let cause = format!("more than {MOST_EVENTS} events in one execution");
                 return Err(Trouble::at(line, cause, "count fewer events"));
             }
-            Some(open) => open.push(counted),
-            None => executions.push(vec![counted]),
+            Some(open) => open.events.push(counted),
+            None => executions.push(Execution { began: began.take(), events: vec![counted] }),
         }
         has_begun = false;
     }
     Ok(executions)
+}
+
+impl Execution<'_> {
+    /// How long it took at least: what perf says of it, or its time on CPUs by how many of them it
+    /// kept busy.
+    fn elapsed_ns(&self) -> Option<f64> {
+        let ns = |counted: &Counted<'_>| counted.counted_ns.map(|ns| ns as f64);
+        let duration = self.events.iter().find(|one| one.plain_event() == "duration_time");
+        let by_clock = || self.events.iter().find_map(|one| Some(ns(one)? / one.cpus?));
+        duration.and_then(ns).or_else(by_clock)
+    }
+
+    /// Refuses what is evidently a part of another execution.
+    fn note_times(
+        &self,
+        source: &ImportFile<'_>,
+        table: &mut ImportedTable,
+    ) -> Result<(), Trouble> {
+        let times = ExecutionTimes {
+            began: self.began.map(str::to_owned),
+            counted_ns: self.events.iter().filter_map(|one| one.counted_ns).collect(),
+            elapsed_ns: self.elapsed_ns(),
+            file: source.execution,
+        };
+        table.note_times(source.subject, times).map_err(|cause| Trouble {
+            line: self.events.first().map(|counted| counted.line),
+            cause,
+            remedy:
+                "give of each execution one file; of its control groups, count all together or \
+                     compare one of them alone"
+                    .to_owned(),
+        })
+    }
 }
 
 /// The separator of the first line that is one of perf's.
@@ -193,6 +244,13 @@ fn is_value(field: &str) -> bool {
 
 fn is_absent(field: &str) -> bool {
     matches!(field, "<not counted>" | "<not supported>")
+}
+
+/// The largest number that is written so: with half of its last digit more.
+fn at_most(text: &str) -> Option<f64> {
+    let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0)?;
+    Some(number + 0.5 * 10_f64.powi(-(digits.min(9) as i32)))
 }
 
 /// A CPU, core, die, socket or node that a row is about.
@@ -242,8 +300,9 @@ impl<'a> Counted<'a> {
                          part of one execution";
             return refused(
                 cause,
-                "count the whole of each execution, or make the groups subjects: a file for each execution and group, \
-                 with the column of its name removed (web=web-1.txt web=web-2.txt db=db-1.txt ..)",
+                "count the whole of each execution, or one group alone: of each execution the lines of that group, \
+                 without the column of its name (old=old-1.txt old=old-2.txt new=new-1.txt ..). Several groups of one \
+                 execution are no executions of one subject",
             );
         }
         let value = match is_absent(value) {
@@ -254,7 +313,10 @@ impl<'a> Counted<'a> {
             return refused("the count is negative", "correct the line, or remove it");
         }
         let is_mean = fields[3].ends_with('%');
-        Ok(Some(Self { line, value, unit, event, is_mean }))
+        let counted_ns = fields.get(if is_mean { 4 } else { 3 }).and_then(|ns| ns.parse().ok());
+        let cpus = fields.windows(2).find(|pair| pair[1] == "CPUs utilized");
+        let cpus = cpus.and_then(|pair| at_most(pair[0])).filter(|cpus| *cpus > 0.0);
+        Ok(Some(Self { line, value, unit, event, is_mean, counted_ns, cpus }))
     }
 
     /// The event without what was asked about it: `cycles:u`, `cpu_core/cycles/`.
@@ -273,9 +335,10 @@ impl<'a> Counted<'a> {
 }
 
 /// Every execution has the same events: otherwise one was counted twice, or the file is torn.
-fn refuse_unequal(executions: &[Vec<Counted<'_>>]) -> Result<(), Trouble> {
-    let names = |execution: &[Counted<'_>]| -> Vec<String> {
-        let mut names: Vec<_> = execution.iter().map(|counted| counted.event.to_owned()).collect();
+fn refuse_unequal(executions: &[Execution<'_>]) -> Result<(), Trouble> {
+    let names = |execution: &Execution<'_>| -> Vec<String> {
+        let events = execution.events.iter();
+        let mut names: Vec<_> = events.map(|counted| counted.event.to_owned()).collect();
         names.sort();
         names
     };
@@ -286,16 +349,17 @@ fn refuse_unequal(executions: &[Vec<Counted<'_>>]) -> Result<(), Trouble> {
     };
     let cause = "the execution that begins here has other events than the first one";
     let remedy = "count the same events in every execution, each of them once";
-    Err(Trouble::at(other[0].line, cause, remedy))
+    Err(Trouble::at(other.events[0].line, cause, remedy))
 }
 
 /// Chooses what is judged; the choice of the first file stands.
 fn judge_headline(
-    executions: &[Vec<Counted<'_>>],
+    executions: &[Execution<'_>],
     mapping: &Mapping,
     table: &mut ImportedTable,
 ) -> Result<(), Trouble> {
-    let all = || executions.iter().flatten().filter(|counted| counted.value.is_some());
+    let each = || executions.iter().flat_map(|execution| &execution.events);
+    let all = || each().filter(|counted| counted.value.is_some());
     let metrics: Vec<&Counted<'_>> = all().filter(|c| c.direction(mapping).is_some()).collect();
     let Some(first) = metrics.first() else {
         let cause = "it has no count of which it is known which way is better";
@@ -417,8 +481,10 @@ mod tests {
 
     #[test]
     fn lines_of_the_program_are_passed_over() {
+        // Another execution is counted for another time.
+        let again = String::from_utf8_lossy(HACKBENCH).replace("232012904", "232013377");
         check(
-            &[("a", HACKBENCH), ("a", HACKBENCH)],
+            &[("a", HACKBENCH), ("a", again.as_bytes())],
             &Mapping::default(),
             &expect![[r#"
             metric task_clock Nanoseconds Lower Mean 0.02 judged
@@ -493,6 +559,56 @@ mod tests {
         // One execution of five groups was taken for five replicates.
         let by_group = "3,,cycles,system.slice,7,100.00,,\n3,,cycles,user.slice,7,100.00,,\n";
         assert!(refused(by_group).starts_with("line 1: its fourth field is neither"));
+    }
+
+    /// Five control groups of one execution, each in a file without the column of its name.
+    #[test]
+    fn parts_of_an_execution_in_files_of_their_own_are_no_replicates() {
+        let began = format!("{HEADING}Tue Jun  3 10:00:00 2025\n\n");
+        let of_group = |ms: &str, switches: u32, ns: &str| {
+            format!(
+                "{began}{ms},msec,cpu-clock,{ns},100.00,1.0,CPUs utilized\n\
+                 {switches},,context-switches,{ns},100.00,1.0,/sec\n"
+            )
+        };
+        let groups = [
+            of_group("8106.20", 2398, "8106200000"),
+            of_group("412.75", 911, "412750000"),
+            of_group("1533.10", 57, "1533100000"),
+        ];
+        let refused = |files: &[(&str, &[u8])]| {
+            let trouble = read(&ENTRY, files, &Mapping::default()).unwrap_err();
+            assert!(trouble.remedy.contains("compare one of them alone"), "{trouble}");
+            trouble.to_string()
+        };
+        let files = groups.each_ref().map(|group| ("fair", group.as_bytes()));
+        let found = refused(&files);
+        assert!(
+            found.contains("it began in the same second as another execution of fair"),
+            "{found}"
+        );
+        // Each group alone, and each as a subject of its own.
+        let subjects = ["system", "user", "init"];
+        let apart: Vec<(&str, &[u8])> =
+            subjects.iter().zip(&groups).map(|(id, group)| (*id, group.as_bytes())).collect();
+        assert_eq!(read(&ENTRY, &apart, &Mapping::default()).unwrap().rows.len(), 3);
+
+        // Without a clock: counted for the same time, or nobody knows how long it took.
+        let switches =
+            |count: u32, ns: u64| format!("{began}{count},,context-switches,{ns},100.00,,\n");
+        let (one, two) = (switches(9942, 1_000_000_000), switches(8977, 1_000_000_000));
+        let found = refused(&[("a", one.as_bytes()), ("a", two.as_bytes())]);
+        assert!(found.contains("counted for the same nanoseconds"), "{found}");
+        let other = switches(8977, 1_000_000_007);
+        let files = [("a", one.as_bytes()), ("a", other.as_bytes())];
+        let mut table = read(&ENTRY, &files, &Mapping::default()).unwrap();
+        table.notice_simultaneous();
+        let told: Vec<&str> = table.caveats.iter().map(|caveat| caveat.detail.as_str()).collect();
+        assert_eq!(
+            told,
+            ["files that began in the same second and may be parts of one execution: a"]
+        );
+        assert_eq!(table.caveats[0].code, CaveatCode::ReplicateLevelUnknown);
     }
 
     #[test]

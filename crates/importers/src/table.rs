@@ -1,6 +1,7 @@
 //! What every format is read into: rows of samples with their places.
 
 use crate::metrics::metric_id;
+use crate::started::{ExecutionTimes, StartedExecutions};
 use crate::tool_settings::ToolSettings;
 use model::{Caveat, CaveatCode, Direction, Metric, Reduction, Sample, Unit};
 use outputs::Trouble;
@@ -46,6 +47,8 @@ pub struct ImportedTable {
     pub notes: Vec<String>,
     /// What the tool says of how it was run.
     settings: ToolSettings,
+    /// What it says of when its executions began and how long they took.
+    started: StartedExecutions,
 }
 
 /// What was measured at one place of one execution.
@@ -239,6 +242,26 @@ impl ImportedTable {
     pub fn compare_settings(&mut self) {
         for difference in std::mem::take(&mut self.settings).differences() {
             self.notice(CaveatCode::SettingsDiffer, "by the tool's own words", &difference);
+        }
+    }
+
+    /// Notes what a tool says of the times of an execution of a subject.
+    ///
+    /// # Errors
+    /// Why it is evidently no execution of its own.
+    pub(crate) fn note_times(
+        &mut self,
+        subject: &str,
+        times: ExecutionTimes,
+    ) -> Result<(), String> {
+        self.started.add(subject, times)
+    }
+
+    /// Says of which subjects files may be parts of one execution.
+    pub(crate) fn notice_simultaneous(&mut self) {
+        let what = "files that began in the same second and may be parts of one execution";
+        for subject in std::mem::take(&mut self.started).unsure() {
+            self.notice(CaveatCode::ReplicateLevelUnknown, what, &subject);
         }
     }
 
