@@ -72,6 +72,8 @@ fn cases() -> Vec<NoiseCase> {
         NoiseCase::of("one arm skewed, 20 blocks", 20, skewed).with_margin().with_coverage(),
         NoiseCase::of("one arm with spikes, 10 blocks", 10, spiky).with_margin().with_coverage(),
         NoiseCase::of("one arm with spikes, 20 blocks", 20, spiky).with_margin().with_coverage(),
+        NoiseCase::of("it is by 1.5 %, one boot, 10 blocks", 10, |_| plain(slower))
+            .for_comparison(),
         // Without a margin a difference is false wherever the interval misses the truth.
         NoiseCase::of("one arm skewed, no margin, 10 blocks", 10, skewed).unsheltered(),
         NoiseCase::of("one arm skewed, no margin, 20 blocks", 20, skewed).unsheltered(),
@@ -155,6 +157,10 @@ fn plain(besides: fn(&Moment, &mut Draws) -> f64) -> Noise {
         let besides = besides(moment, draws);
         Some(SIGMA * draws.normal() + besides)
     })
+}
+
+fn slower(moment: &Moment, _: &mut Draws) -> f64 {
+    if moment.arm == 1 { 0.015 } else { 0.0 }
 }
 
 fn noisier(moment: &Moment, draws: &mut Draws) -> f64 {
