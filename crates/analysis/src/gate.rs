@@ -243,8 +243,8 @@ mod tests {
     use crate::fixtures::{metric, plan, record, records};
     use crate::judge;
     use model::{
-        Caveat, CaveatCode, Direction, Imported, ImportedDesign, Outcome, Record, Reduction,
-        Strength,
+        Caveat, CaveatCode, Direction, Imported, ImportedDesign, ImportedOrder, Outcome, Record,
+        Reduction, Strength,
     };
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
@@ -377,6 +377,7 @@ mod tests {
                 file: "f".to_owned(),
                 digest: String::new(),
                 design: ImportedDesign::Blocked,
+                order: ImportedOrder::Unknown,
                 caveats: vec![Caveat::new(code, "told")],
             });
             let mut failing = campaign(0.0, 0.005);

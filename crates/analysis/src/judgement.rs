@@ -189,6 +189,7 @@ mod tests {
                 file: "f".to_owned(),
                 digest: String::new(),
                 design: ImportedDesign::Blocked,
+                order: model::ImportedOrder::Unknown,
                 caveats: vec![Caveat::new(CaveatCode::OrderConfounded, "one after the other")],
             });
         };

@@ -207,8 +207,8 @@ mod tests {
     use crate::{GateLimit, GateOutcome, gate};
     use model::{
         Caveat, CaveatCode, Comparisons, Direction, Doubt, Histogram, Imported, ImportedDesign,
-        Invocation, Metric, Obstacle, Outcome, ParameterValue, Parameters, Reduction, Sample,
-        Strength, WorkloadPlan,
+        ImportedOrder, Invocation, Metric, Obstacle, Outcome, ParameterValue, Parameters,
+        Reduction, Sample, Strength, WorkloadPlan,
     };
 
     /// Workloads `w:1` and `w:2` of the dimension `w`; executions fix what is in `fixed`.
@@ -233,6 +233,7 @@ mod tests {
                 dimensions: vec!["w".to_owned()],
                 fixed: fixed.iter().map(|name| (*name).to_owned()).collect(),
             },
+            order: ImportedOrder::Rows,
             caveats: Vec::new(),
         });
         plan
@@ -394,6 +395,7 @@ mod tests {
             file: "f".to_owned(),
             digest: String::new(),
             design: ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() },
+            order: ImportedOrder::Rows,
             caveats,
         });
         let all: Vec<Record> = (0..20_u32)

@@ -5,6 +5,7 @@ use crate::duplicates::copied;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::post_hoc::choices;
+use crate::row_order::row_order;
 use crate::table::{ImportedRow, ImportedTable};
 use model::{
     Block, Caveat, CaveatCode, Comparisons, Imported, ImportedDesign, Invocation, Metric, Outcome,
@@ -84,6 +85,7 @@ pub fn import(
         imported.caveats.extend(chosen);
     }
     assembled.plan.notes = notes;
+    assembled.plan.oldest_format().clone_into(&mut assembled.plan.format);
     Ok(assembled)
 }
 
@@ -173,6 +175,7 @@ fn assemble(
             file: settings.files.clone(),
             digest: files,
             design,
+            order: row_order(table),
             caveats,
         }),
         probes: Vec::new(),

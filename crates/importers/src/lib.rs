@@ -25,6 +25,7 @@ mod perf_stat;
 mod picture;
 mod post_hoc;
 mod registry;
+mod row_order;
 mod schbench;
 mod sockperf;
 mod started;

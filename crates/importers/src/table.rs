@@ -49,6 +49,17 @@ pub struct ImportedTable {
     settings: ToolSettings,
     /// What it says of when its executions began and how long they took.
     started: StartedExecutions,
+    /// The files that are tables, in the order of their rows.
+    pub(crate) files: Vec<TableFile>,
+}
+
+/// A file that is a table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TableFile {
+    /// Its first row among all.
+    pub first: usize,
+    /// Whether one of its columns tells in which order the subjects were measured.
+    pub tells_order: bool,
 }
 
 /// What was measured at one place of one execution.

@@ -4,7 +4,7 @@ use crate::digits::last_digit;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
-use crate::table::{ImportedRow, ImportedTable};
+use crate::table::{ImportedRow, ImportedTable, TableFile};
 use crate::unnamed::{UnnamedColumns, places_in_order};
 use contract::Description;
 use csv::StringRecord;
@@ -135,14 +135,15 @@ impl Importer for Tidy {
             return Err(Trouble::new("there is a header and no row", "give a file with rows"));
         }
         unnamed.refuse_parts(mapping, &table.rows[first..])?;
-        let mut used = None;
+        let (mut used, mut tells_order) = (None, false);
         if columns.order.is_some() {
-            sort(&mut table.rows[first..], &orders);
+            tells_order = sort(&mut table.rows[first..], &orders);
         } else if let Some((told, times)) = unnamed.times(&table.rows[first..])? {
-            sort(&mut table.rows[first..], times);
+            tells_order = sort(&mut table.rows[first..], times);
             table.note(told);
             used = Some(times);
         }
+        table.files.push(TableFile { first, tells_order });
         unnamed.told(used).into_iter().for_each(|told| table.note(told));
         Ok(())
     }
@@ -156,11 +157,17 @@ fn fixed(mapping: &Mapping, dimensions: &[String]) -> Vec<String> {
     dimensions.iter().filter(is_fixed).cloned().collect()
 }
 
-/// Puts rows in the order of a column.
-fn sort(rows: &mut [ImportedRow], orders: &[String]) {
+/// Puts rows in the order of a column. Whether that tells the order of the subjects: no two of them
+/// have the same place.
+fn sort(rows: &mut [ImportedRow], orders: &[String]) -> bool {
     let places = places_in_order(orders);
+    let is_tied = |two: &[usize]| {
+        orders[two[0]] == orders[two[1]] && rows[two[0]].subject != rows[two[1]].subject
+    };
+    let tells_order = !places.windows(2).any(is_tied);
     let sorted: Vec<ImportedRow> = places.into_iter().map(|place| rows[place].clone()).collect();
     rows.clone_from_slice(&sorted);
+    tells_order
 }
 
 /// The record without the apostrophes that keep spreadsheets from calculating text, as our own

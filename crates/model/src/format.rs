@@ -14,16 +14,20 @@ pub const VENUE_PLAN_FORMAT: &str = "schedlab.plan/5";
 /// versions before would neither rest nor boot, would take late cycles for less work, and would read such a
 /// claim as one about each comparison for itself.
 pub const RESTED_PLAN_FORMAT: &str = "schedlab.plan/6";
-/// Versions of it that are read. The third has no pace. The second has claims about one metric each and none across
+/// `plan.json` of an import with blocks of which it is known in which order their subjects were measured. A
+/// reader of the versions before would not ask whether their difference is one of that order.
+pub const ORDERED_PLAN_FORMAT: &str = "schedlab.plan/7";
+/// Versions of it that are read. Before the seventh, nobody recorded the order of an import. The third has no pace. The second has claims about one metric each and none across
 /// workloads; the first has no comparisons within a factor, and claims about one comparison
 /// each.
-pub const PLAN_FORMATS: [&str; 6] = [
+pub const PLAN_FORMATS: [&str; 7] = [
     PLAN_FORMAT,
     "schedlab.plan/2",
     "schedlab.plan/1",
     PACED_PLAN_FORMAT,
     VENUE_PLAN_FORMAT,
     RESTED_PLAN_FORMAT,
+    ORDERED_PLAN_FORMAT,
 ];
 /// A line of `records.jsonl`.
 pub const RECORD_FORMAT: &str = "schedlab.record/3";
@@ -81,7 +85,8 @@ pub const TREND_REPORT_FORMAT: &str = "schedlab.report/15";
 mod tests {
     use super::*;
     use crate::{
-        Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, Obstacle, Pace, Plan,
+        Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, Imported, ImportedDesign,
+        ImportedOrder, Obstacle, Pace, Plan,
     };
 
     const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"sim","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
@@ -145,6 +150,31 @@ mod tests {
         let claiming = Plan { claims: vec![claim], ..plan };
         assert_eq!(claiming.oldest_format(), RESTED_PLAN_FORMAT);
         assert!(PLAN_FORMATS.contains(&RESTED_PLAN_FORMAT));
+    }
+
+    #[test]
+    fn the_order_of_imported_blocks_is_read_again_and_refused_by_readers_that_know_none() {
+        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        // As it was stored before.
+        let stored = r#"{"format":"csv","file":"f","digest":"d","design":"blocked"}"#;
+        let before: Imported = serde_json::from_str(stored).unwrap();
+        assert_eq!(before.order, ImportedOrder::Unknown);
+        assert_eq!(serde_json::to_string(&before).unwrap(), stored);
+        plan.imported = Some(before.clone());
+        assert_eq!(plan.oldest_format(), PLAN_FORMAT);
+        for (order, word) in [(ImportedOrder::Column, "column"), (ImportedOrder::Rows, "rows")] {
+            let blocks = Imported { order, ..before.clone() };
+            plan.imported = Some(blocks.clone());
+            assert_eq!(plan.oldest_format(), ORDERED_PLAN_FORMAT);
+            let text = serde_json::to_string(&plan).unwrap();
+            assert!(text.contains(&format!(r#""design":"blocked","order":"{word}""#)), "{text}");
+            assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+            // Without blocks readers of the versions before ask the same of it.
+            let design = ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() };
+            plan.imported = Some(Imported { design, ..blocks });
+            assert_eq!(plan.oldest_format(), PLAN_FORMAT);
+        }
+        assert!(PLAN_FORMATS.contains(&ORDERED_PLAN_FORMAT));
     }
 
     #[test]

@@ -49,8 +49,9 @@ pub use finding::{
 };
 pub use format::{
     FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES, FINDINGS_FORMAT, FINDINGS_FORMATS,
-    PACED_PLAN_FORMAT, PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT, RECORD_FORMATS, REPORT_FORMAT,
-    RESTED_PLAN_FORMAT, TREND_FINDINGS_FORMAT, TREND_REPORT_FORMAT, VENUE_PLAN_FORMAT,
+    ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT,
+    RECORD_FORMATS, REPORT_FORMAT, RESTED_PLAN_FORMAT, TREND_FINDINGS_FORMAT, TREND_REPORT_FORMAT,
+    VENUE_PLAN_FORMAT,
 };
 pub use histogram::{Histogram, HistogramError};
 pub use kernel_version::KernelVersion;
@@ -63,8 +64,8 @@ pub use parameters::{ParameterValue, Parameters};
 pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
-    Background, BackgroundSession, Block, Imported, ImportedDesign, Plan, SimSettings, Sitting,
-    Subject, Trial, UseCase, Variant, VenueSettings, WorkloadPlan,
+    Background, BackgroundSession, Block, Imported, ImportedDesign, ImportedOrder, Plan,
+    SimSettings, Sitting, Subject, Trial, UseCase, Variant, VenueSettings, WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,

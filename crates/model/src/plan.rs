@@ -1,8 +1,8 @@
 //! A plan: every trial of a campaign in the order it will run.
 
 use crate::{
-    Caveat, Claim, ClaimShape, Comparisons, Level, Metric, PACED_PLAN_FORMAT, PLAN_FORMAT, Pace,
-    Parameters, RESTED_PLAN_FORMAT, VENUE_PLAN_FORMAT, VmSettings,
+    Caveat, Claim, ClaimShape, Comparisons, Level, Metric, ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT,
+    PLAN_FORMAT, Pace, Parameters, RESTED_PLAN_FORMAT, VENUE_PLAN_FORMAT, VmSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -250,6 +250,9 @@ pub struct Imported {
     pub digest: String,
     /// How they were collected.
     pub design: ImportedDesign,
+    /// What is known of the order in which they were measured.
+    #[serde(default, skip_serializing_if = "ImportedOrder::is_unknown")]
+    pub order: ImportedOrder,
     /// What the importer noticed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<Caveat>,
@@ -269,6 +272,35 @@ pub enum ImportedDesign {
         /// Those of them that one execution fixes: it was run again for each level.
         fixed: Vec<String>,
     },
+}
+
+/// What is known of the order in which imported numbers were measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum ImportedOrder {
+    /// A column of the file tells it: one of times, or the one that was named.
+    Column,
+    /// That of the rows in the file, which may have been sorted since.
+    Rows,
+    /// Nothing: it was not recorded, a block lies in several files, or in a block values of several
+    /// subjects lie among each other.
+    #[default]
+    Unknown,
+}
+
+impl ImportedOrder {
+    /// Whether nothing is known.
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
+impl Imported {
+    /// Whether there are blocks, and it is known in which order their subjects were measured.
+    pub fn has_ordered_blocks(&self) -> bool {
+        self.design == ImportedDesign::Blocked && !self.order.is_unknown()
+    }
 }
 
 /// One replicate: every subject once, in a freshly randomised order.
@@ -422,7 +454,9 @@ impl Plan {
     pub fn oldest_format(&self) -> &'static str {
         let mut metrics = self.workloads.iter().flat_map(|workload| &workload.metrics);
         let is_shaped = |claim: &Claim| claim.shape != ClaimShape::default();
-        if self.rest_ns > 0
+        if self.imported.as_ref().is_some_and(Imported::has_ordered_blocks) {
+            ORDERED_PLAN_FORMAT
+        } else if self.rest_ns > 0
             || self.boots.is_some()
             || metrics.any(|metric| metric.follows_latency)
             || self.claims.iter().any(is_shaped)

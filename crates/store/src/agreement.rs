@@ -2,7 +2,9 @@
 //! first record says of its beginning, what its state says of its end, and which version wrote them.
 
 use crate::documents::{CampaignState, STATE_FORMAT, StateDocument, hexadecimal};
-use model::{Attempt, CampaignBeginning, CaveatCode, Plan, RESTED_PLAN_FORMAT, Record};
+use model::{
+    Attempt, CampaignBeginning, CaveatCode, ORDERED_PLAN_FORMAT, Plan, RESTED_PLAN_FORMAT, Record,
+};
 
 /// What the first record is given of a campaign that begins; `records` where all there will be are
 /// known.
@@ -211,7 +213,7 @@ impl CampaignDocuments<'_> {
         let is_whole = self.unbound_records() == self.records.len() && state.redaction_of.is_none();
         let later = if state.attempt.is_some() {
             "state.json says which attempt it is"
-        } else if plan.format == RESTED_PLAN_FORMAT {
+        } else if [RESTED_PLAN_FORMAT, ORDERED_PLAN_FORMAT].contains(&plan.format.as_str()) {
             "plan.json is of a later format"
         } else if is_whole && state.head.is_some() {
             "state.json names the last record by its digest"

@@ -237,7 +237,7 @@ mod tests {
     use crate::Campaign;
     use crate::fixtures::plan;
     use ::fixtures::{subject, workload};
-    use model::{Imported, ImportedDesign, WorkloadPlan};
+    use model::{Imported, ImportedDesign, ImportedOrder, WorkloadPlan};
 
     fn counted(attempts: &Attempts, plan: &Plan, results: &Path, number: u64) -> Attempt {
         attempts.count(plan, (results, &format!("demo-{number}")), number).unwrap()
@@ -290,6 +290,7 @@ mod tests {
                 file: "table.csv".to_owned(),
                 digest: String::new(),
                 design: ImportedDesign::Blocked,
+                order: ImportedOrder::Rows,
                 caveats: Vec::new(),
             }),
             ..plan("table", digest)

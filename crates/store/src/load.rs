@@ -263,6 +263,7 @@ mod tests {
             file: "t.csv".to_owned(),
             digest: "d".to_owned(),
             design: model::ImportedDesign::Blocked,
+            order: model::ImportedOrder::Rows,
             caveats: Vec::new(),
         };
         for (imported, origin) in [(Some(imported), "import.toml"), (None, "experiment.toml")] {

@@ -303,6 +303,8 @@ export interface Imported {
   digest: string;
   /** How they were collected. */
   design: ImportedDesign;
+  /** What is known of the order in which they were measured. */
+  order?: ImportedOrder;
   /** What the importer noticed. */
   caveats?: Array<Caveat>;
 }
@@ -318,6 +320,9 @@ export type ImportedDesign =
       fixed: Array<string>;
     };
   };
+
+/** What is known of the order in which imported numbers were measured. */
+export type ImportedOrder = "column" | "rows" | "unknown";
 
 /** An interval of an oriented ratio. */
 export interface Interval {

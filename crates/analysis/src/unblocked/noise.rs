@@ -144,7 +144,8 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record};
     use model::{
-        Direction, Finding, Imported, ImportedDesign, Obstacle, Record, Reduction, Sample, Verdict,
+        Direction, Finding, Imported, ImportedDesign, ImportedOrder, Obstacle, Record, Reduction,
+        Sample, Verdict,
     };
 
     const ONE: [f64; 10] = [0.3, -0.7, 0.1, 0.9, -0.4, -0.2, 0.6, -0.9, 0.2, -0.1];
@@ -158,6 +159,7 @@ mod tests {
             file: "f".to_owned(),
             digest: String::new(),
             design: ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() },
+            order: ImportedOrder::Rows,
             caveats: Vec::new(),
         });
         let mut all: Vec<Record> = Vec::new();

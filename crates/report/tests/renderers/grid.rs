@@ -2,8 +2,9 @@
 
 use crate::campaigns::{Campaign, Draft, campaign};
 use model::{
-    BlockEffect, Direction, Imported, ImportedDesign, Metric, Outcome, ParameterValue, Parameters,
-    Record, Reduction, Role, Sample, TrialValue, Unit, Verdict, WorkloadPlan,
+    BlockEffect, Direction, Imported, ImportedDesign, ImportedOrder, Metric, Outcome,
+    ParameterValue, Parameters, Record, Reduction, Role, Sample, TrialValue, Unit, Verdict,
+    WorkloadPlan,
 };
 
 pub const SUBJECTS: [&str; 5] = ["mq-deadline", "none", "bfq", "kyber", "mq-deadline-again"];
@@ -235,6 +236,7 @@ pub fn imported_grid() -> Campaign {
             dimensions: vec!["operation".to_owned(), "record".to_owned()],
             fixed: Vec::new(),
         },
+        order: ImportedOrder::Unknown,
         caveats: Vec::new(),
     });
     for value in &mut campaign.values {

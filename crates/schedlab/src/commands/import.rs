@@ -43,6 +43,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     if let Some(path) = arguments.mapping.as_ref().filter(|_| !mapping.claims.is_empty()) {
         imported.plan.claims = claims(path, &imported.plan)?;
     }
+    imported.plan.oldest_format().clone_into(&mut imported.plan.format);
     imported.plan.options = words(arguments);
     let text = own_words(arguments, &mapping)?;
     let unix_ns = sys::unix_ns();
