@@ -5,6 +5,7 @@ use crate::observations::Observations;
 use crate::pairs::Pairs;
 use crate::questions::Asked;
 use crate::rulebook::CarryOver;
+use crate::trial_facts::is_order_known;
 use model::Plan;
 use stats::{TTest, WithCovariates, mean};
 
@@ -36,21 +37,22 @@ pub(crate) struct Predecessors {
 /// Whether the differences of these pairs depend on whose sitting came before, and whether they
 /// are differences without that.
 ///
-/// Nothing is said of replicates that are not blocks, nor of numbers that were imported: their
-/// order is that of a table.
+/// Nothing is said of replicates that are not blocks, nor of numbers that were imported without an
+/// order.
 pub(crate) fn predecessors(
     plan: &Plan,
     observations: &Observations<'_>,
     pairs: &Pairs,
     asked: &Asked<'_>,
 ) -> Predecessors {
-    if plan.imported.is_some() || pairs.differences.len() != pairs.blocks.len() {
+    if !is_order_known(plan) || pairs.differences.len() != pairs.blocks.len() {
         return Predecessors::default();
     }
     let question = &asked.question;
     let (mut differences, mut covariates) = (Vec::new(), Vec::new());
     for block in &pairs.blocks {
-        let before = |subject: &str| observations.predecessor(block.block, subject);
+        let before =
+            |subject: &str| observations.predecessor(block.block, subject, &question.workload);
         let (Some(subject), Some(reference)) =
             (before(&question.subject), before(&question.reference))
         else {
@@ -113,9 +115,12 @@ fn are_alike(plan: &Plan, one: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::order_alone;
-    use crate::fixtures::{metric, plan, record};
+    use crate::fixtures::{in_blocks, metric, plan, record};
     use crate::judge;
-    use model::{CaveatCode, Direction, Metric, Obstacle, Record, Reduction, Sample, Verdict};
+    use model::{
+        CaveatCode, Direction, Finding, ImportedOrder, Metric, Obstacle, Plan, Record, Reduction,
+        Sample, Verdict,
+    };
     use stats::TTest;
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
@@ -130,11 +135,31 @@ mod tests {
     /// The same with this noise of each sitting, and this margin.
     fn judged_in(
         first: &str,
-        mut noise: impl FnMut(usize) -> f64,
+        noise: impl FnMut(usize) -> f64,
         margin: f64,
         left_behind: f64,
         effect: f64,
     ) -> (Verdict, Option<Obstacle>, bool) {
+        let (plan, records) = campaign(first, noise, margin, left_behind, effect);
+        let finding = judge(&plan, &records).findings.remove(0);
+        (finding.verdict, finding.obstacle, is_told(&finding))
+    }
+
+    /// Whether a finding says that the difference depends on what came before.
+    fn is_told(finding: &Finding) -> bool {
+        finding.caveats.iter().any(|caveat| {
+            caveat.code == CaveatCode::CarryOver
+                && caveat.detail.starts_with("the difference depends")
+        })
+    }
+
+    fn campaign(
+        first: &str,
+        mut noise: impl FnMut(usize) -> f64,
+        margin: f64,
+        left_behind: f64,
+        effect: f64,
+    ) -> (Plan, Vec<Record>) {
         let mut records: Vec<Record> = Vec::new();
         let mut before: Option<&str> = None;
         for (block, first) in first.chars().enumerate() {
@@ -155,14 +180,7 @@ mod tests {
         }
         let metric = metric("m", Direction::Lower, Reduction::Median);
         let metrics = vec![Metric { margin, ..metric }];
-        let plan = plan(&["a", "b"], metrics, first.len() as u32);
-        let finding = judge(&plan, &records).findings.remove(0);
-        let is_felt = |caveat: &model::Caveat| {
-            caveat.code == CaveatCode::CarryOver
-                && caveat.detail.starts_with("the difference depends")
-        };
-        let is_told = finding.caveats.iter().any(is_felt);
-        (finding.verdict, finding.obstacle, is_told)
+        (plan(&["a", "b"], metrics, first.len() as u32), records)
     }
 
     #[test]
@@ -176,6 +194,34 @@ mod tests {
         );
         // A difference that stands beside it is one.
         assert_eq!(judged(orders, 0.06, 0.3), (Verdict::Worse, None, true));
+    }
+
+    #[test]
+    fn imported_blocks_with_an_order_are_asked_what_came_before_and_others_not_observed() {
+        // An order as somebody may have drawn it: b follows a in nine blocks, a itself in two.
+        let of = |order: Option<ImportedOrder>, left_behind: f64, effect: f64| {
+            let noise = |sitting: usize| 0.002 * NOISE[(sitting * 5 + sitting / 16) % 8];
+            let (plan, records) = campaign("aaabaaabaaab", noise, 0.001, left_behind, effect);
+            let plan = Plan { imported: order.map(in_blocks), ..plan };
+            judge(&plan, &records).findings.remove(0)
+        };
+        let (measured, drawn) = (of(None, 0.03, 0.0), of(Some(ImportedOrder::Unknown), 0.03, 0.0));
+        assert_eq!((measured.verdict, is_told(&measured)), (Verdict::Inconclusive, true));
+        assert_eq!((drawn.verdict, is_told(&drawn)), (Verdict::Worse, false), "nobody looked");
+        assert_eq!(drawn.diagnostics.unwrap().p_order, None, "not observed");
+        for order in [ImportedOrder::Column, ImportedOrder::Rows] {
+            for (left_behind, effect) in [(0.03, 0.0), (0.0, 0.0), (0.0, 0.1), (0.03, 0.3)] {
+                let (measured, imported) =
+                    (of(None, left_behind, effect), of(Some(order), left_behind, effect));
+                assert_eq!(
+                    (imported.verdict, imported.strength, imported.obstacle),
+                    (measured.verdict, measured.strength, measured.obstacle),
+                    "{left_behind} {effect}"
+                );
+                assert_eq!(imported.caveats, measured.caveats);
+                assert_eq!(imported.diagnostics, measured.diagnostics);
+            }
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::quality::{
 use crate::questions::Asked;
 use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors};
 use crate::steadiness::not_steady;
-use crate::trial_facts::{doubts, fixed_order};
+use crate::trial_facts::{doubts, fixed_order, is_order_known};
 use model::{
     BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Direction, Effect, FailureCount,
     Interval, Plan, Planning, Reduction, Role, Unit, round_significant as round,
@@ -52,6 +52,9 @@ impl<'a> Comparison<'a> {
     pub(crate) fn of(asked: Asked<'a>, gathered: Gathered<'_>, alpha: f64) -> Self {
         let observations = gathered.observations;
         let mut pairs = pairs(observations, &asked);
+        if !is_order_known(gathered.plan) {
+            pairs.subject_first.clear();
+        }
         let theta = ln(1.0 + asked.metric.margin);
         let mut caveats = Vec::new();
         let (mut test, caveat) = widened(&pairs.differences);

@@ -1,7 +1,10 @@
 //! Plans and records for this crate's tests.
 
 use fixtures::{subjects, workload};
-use model::{Direction, Invocation, Metric, Plan, Record, Reduction, RunReport, Sample, Unit};
+use model::{
+    Direction, Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Plan, Record,
+    Reduction, RunReport, Sample, Unit,
+};
 
 pub(crate) fn metric(id: &str, direction: Direction, reduction: Reduction) -> Metric {
     Metric::new(id, Unit::Nanoseconds, direction, reduction, "for tests")
@@ -43,4 +46,16 @@ pub(crate) fn records(subject: &str, values: &[f64]) -> Vec<Record> {
         record(block as u32, subject, "w", vec![vec![Sample::values("m", vec![*value])]])
     };
     values.iter().enumerate().map(one).collect()
+}
+
+/// An import with blocks, of whose order this is known.
+pub(crate) fn in_blocks(order: ImportedOrder) -> Imported {
+    Imported {
+        format: "csv".to_owned(),
+        file: "f".to_owned(),
+        digest: String::new(),
+        design: ImportedDesign::Blocked,
+        order,
+        caveats: Vec::new(),
+    }
 }

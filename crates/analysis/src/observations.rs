@@ -8,26 +8,27 @@ pub(crate) struct Observations<'a> {
     latest: BTreeMap<(u32, &'a str, &'a str), &'a Record>,
     /// Every question asks for them.
     blocks: BTreeSet<u32>,
-    /// The subject whose sitting came before that of a block and subject, in the same boot.
-    predecessors: BTreeMap<(u32, &'a str), &'a str>,
+    /// The subject whose sitting came before that of a trial, in the same boot.
+    predecessors: BTreeMap<(u32, &'a str, &'a str), &'a str>,
 }
 
-/// What each sitting followed. A sitting that ran again followed what came before its last run.
-fn predecessors(records: &[Record]) -> BTreeMap<(u32, &str), &str> {
+/// What the sitting of each trial followed. A sitting that ran again followed what came before its last
+/// run. Of an import each workload may have sittings of its own.
+fn predecessors(records: &[Record]) -> BTreeMap<(u32, &str, &str), &str> {
     let mut in_order: Vec<&Record> = records.iter().collect();
     in_order.sort_by_key(|record| record.sequence);
-    let mut predecessors = BTreeMap::new();
+    let (mut predecessors, mut of_sitting) = (BTreeMap::new(), None);
     for two in in_order.windows(2) {
         let [before, after] = [two[0], two[1]];
-        let key = (after.block, after.subject.as_str());
-        if key == (before.block, before.subject.as_str()) {
-            continue;
+        if (after.block, &after.subject) != (before.block, &before.subject) {
+            let is_known = before.sequence < after.sequence && before.boot_id == after.boot_id;
+            of_sitting = is_known.then_some(before.subject.as_str());
         }
-        let is_known = before.sequence < after.sequence && before.boot_id == after.boot_id;
-        if is_known {
-            predecessors.insert(key, before.subject.as_str());
+        let trial = (after.block, after.subject.as_str(), after.workload.as_str());
+        if let Some(before) = of_sitting {
+            predecessors.insert(trial, before);
         } else {
-            predecessors.remove(&key);
+            predecessors.remove(&trial);
         }
     }
     predecessors
@@ -47,10 +48,10 @@ impl<'a> Observations<'a> {
         Self { latest, blocks, predecessors: predecessors(records) }
     }
 
-    /// The subject whose sitting ran just before this one, where the machine was not booted
+    /// The subject whose sitting ran just before that of this trial, where the machine was not booted
     /// between them and the records say in which order they ran.
-    pub(crate) fn predecessor(&self, block: u32, subject: &str) -> Option<&'a str> {
-        self.predecessors.get(&(block, subject)).copied()
+    pub(crate) fn predecessor(&self, block: u32, subject: &str, workload: &str) -> Option<&'a str> {
+        self.predecessors.get(&(block, subject, workload)).copied()
     }
 
     /// Every record that counts, by block, subject and workload.
@@ -85,5 +86,39 @@ impl<'a> Observations<'a> {
         let blocks: BTreeSet<u32> = own().map(|record| record.block).collect();
         let boots: BTreeSet<&str> = own().map(|record| record.boot_id.as_str()).collect();
         (blocks.len(), boots.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::record;
+
+    #[test]
+    fn what_a_trial_followed_is_the_sitting_before_its_own_in_its_workload() {
+        // Both workloads in each sitting of a block, and in the next one workload after the other.
+        let trials = [
+            (0, "a", "v"),
+            (0, "a", "w"),
+            (0, "b", "v"),
+            (0, "b", "w"),
+            (1, "b", "x"),
+            (1, "a", "x"),
+            (1, "a", "y"),
+            (1, "b", "y"),
+        ];
+        let one = |(sequence, (block, subject, workload)): (usize, &(u32, &str, &str))| Record {
+            sequence: sequence as u64,
+            boot_id: "one".to_owned(),
+            ..record(*block, subject, workload, Vec::new())
+        };
+        let records: Vec<Record> = trials.iter().enumerate().map(one).collect();
+        let observations = Observations::of(&records);
+        let found: Vec<Option<&str>> = trials
+            .iter()
+            .map(|(block, subject, workload)| observations.predecessor(*block, subject, workload))
+            .collect();
+        let (a, b) = (Some("a"), Some("b"));
+        assert_eq!(found, [None, None, a, a, b, b, b, a]);
     }
 }

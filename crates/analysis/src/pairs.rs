@@ -28,7 +28,7 @@ pub(crate) struct Pairs {
     /// The values of both that these were reduced from, as many as show their step; empty where each
     /// is one value.
     pub series: Vec<f64>,
-    /// Whether the subject ran before the reference, by pair.
+    /// Whether the subject ran before the reference, by pair; empty where that is not known.
     pub subject_first: Vec<bool>,
     /// The boot of each pair.
     pub boots: Vec<String>,

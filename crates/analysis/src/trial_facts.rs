@@ -1,7 +1,7 @@
 //! What a trial met that decides something. Records store it as caveats, which are data there:
 //! this is the one place that reads them. A finding's caveats decide nothing.
 
-use model::{Caveat, CaveatCode, Doubt, Plan, Record};
+use model::{Caveat, CaveatCode, Doubt, Imported, Plan, Record};
 use std::collections::BTreeSet;
 
 /// What the record says of the emulated processor that ran it.
@@ -21,6 +21,12 @@ pub(crate) fn is_resumed(record: &Record) -> bool {
 
 fn caveat_of(record: &Record, code: CaveatCode) -> Option<&Caveat> {
     record.caveats.iter().find(|caveat| caveat.code == code)
+}
+
+/// Whether it is known in which order the subjects of a block ran. Records of an import have places
+/// whether it is known or not.
+pub(crate) fn is_order_known(plan: &Plan) -> bool {
+    plan.imported.as_ref().is_none_or(Imported::has_ordered_blocks)
 }
 
 /// What an import says of an order that was not randomised.
