@@ -16,6 +16,7 @@ mod controls;
 mod evidence;
 mod failures;
 mod family;
+mod file_order;
 mod fragility;
 mod gate;
 mod judge;

@@ -20,7 +20,6 @@ use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
 use crate::rulebook::{Basis, Evidence, Signals, infer, obstacles, rule};
 use crate::trial_facts::doubts;
-use file_order::FileOrder;
 use model::{
     ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail,
     Verdict, round_significant as round,
@@ -146,7 +145,7 @@ fn finding(
     (difference, equivalence): (Option<f64>, Option<f64>),
     family: usize,
 ) -> Finding {
-    let order = FileOrder::of(samples);
+    let order = samples.file_order();
     let noise = samples.noise(order.as_ref(), theta, plan.alpha);
     let in_order = order.map(|order| samples.in_order(&order, theta, plan.alpha));
     let in_order = in_order.unwrap_or_default();

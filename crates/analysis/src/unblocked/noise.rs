@@ -1,8 +1,8 @@
 //! Noise that Welch's t of executions does not see (docs/method.md#m-unblocked): executions that
 //! resemble their neighbours, single values far from the others, a skewed distribution.
 
-use super::file_order::FileOrder;
 use super::samples::Samples;
+use crate::file_order::FileOrder;
 use model::{Caveat, CaveatCode};
 use stats::{OutlierLabels, TTest, label_outliers, mann_whitney, median};
 
