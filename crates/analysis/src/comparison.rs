@@ -1,5 +1,6 @@
 //! One question: its pairs, its estimate, its p-values, before any correction.
 
+use crate::block_order::in_blocks;
 use crate::carry_over::{Predecessors, predecessors};
 use crate::comparable::unequal_work;
 use crate::failures::unequal_failures;
@@ -221,6 +222,14 @@ fn signals(
     } else {
         Predecessors::default()
     };
+    let in_order = test
+        .filter(|_| is_judged)
+        .map(|test| in_blocks(gathered.plan, gathered.observations, pairs, asked, test, theta));
+    let in_order = in_order.unwrap_or_default();
+    let mut fixed_order = fixed_order(gathered.plan);
+    if fixed_order.is_empty() {
+        fixed_order.extend(in_order.confounded);
+    }
     Signals {
         is_emulated: pairs.is_emulated,
         is_odds: metric.reduction == Reduction::Proportion && test.is_some(),
@@ -238,8 +247,9 @@ fn signals(
         survivors: survivors(measured, gathered.plan.alpha),
         unequal_work: unequal_work(gathered.observations, asked),
         drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
-        fixed_order: fixed_order(gathered.plan),
+        fixed_order,
         doubts: doubts(gathered.plan),
+        by_drift: in_order.by_drift,
         carry_over,
         order_alone,
         correlation: (is_judged && !is_pooled)

@@ -127,6 +127,7 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
         let reason = "the order was not randomised and the reference drifted: the drift may be the difference";
         raised.push(Raised::silent(Obstacle::DriftInOrder, reason));
     }
+    raised.extend(of_drift(signals));
     if let Some(detail) = &signals.unequal_work {
         let reason = format!("not the same work: {detail}");
         raised.push(Raised::silent(Obstacle::UnequalWork, reason));
@@ -183,6 +184,22 @@ fn too_few_beyond(tail: &Tail) -> Option<String> {
         .then(|| format!("{:.1} samples beyond it in the smallest trial", tail.beyond))
 }
 
+/// What a drift may be of the difference of subjects that were not measured in turns.
+fn of_drift(signals: &Signals) -> Vec<Raised> {
+    let mut raised = Vec::new();
+    let [makes, hides] = signals.by_drift;
+    if makes {
+        let reason =
+            "the subjects were not measured in turns, and beside a drift no difference is shown";
+        raised.push(Raised::silent(Obstacle::DriftAlone, reason));
+    }
+    if hides {
+        let reason = "the subjects were not measured in turns while values drifted, and beside that no equivalence is shown";
+        raised.push(Raised::silent(Obstacle::HidingDrift, reason));
+    }
+    raised
+}
+
 fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     let mut raised = Vec::new();
     if numbers.zeros > 0 {
@@ -199,16 +216,7 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
         let reason = format!("there is no value of {subject}");
         raised.push(Raised::silent(Obstacle::NothingToCompare, reason));
     }
-    let [makes, hides] = signals.by_drift;
-    if makes {
-        let reason =
-            "the subjects were not measured in turns, and beside a drift no difference is shown";
-        raised.push(Raised::silent(Obstacle::DriftAlone, reason));
-    }
-    if hides {
-        let reason = "the subjects were not measured in turns while values drifted, and beside that no equivalence is shown";
-        raised.push(Raised::silent(Obstacle::HidingDrift, reason));
-    }
+    raised.extend(of_drift(signals));
     if let Some(correlation) = signals.correlation {
         let reason = format!(
             "neighbouring executions of a subject resemble each other (lag-one correlation {correlation:.2}): the difference is that of a time, and another time has another"

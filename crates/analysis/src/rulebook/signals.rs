@@ -36,8 +36,8 @@ pub(crate) struct Signals {
     pub fixed_order: Vec<String>,
     /// What is not sure of how imported numbers came about.
     pub doubts: Vec<Doubt>,
-    /// Without blocks, where the executions are not mixed in order: whether a drift may be the difference,
-    /// and whether one may hide it.
+    /// Of an import whose executions are not mixed in order: whether a drift may be the difference, and
+    /// whether one may hide it.
     pub by_drift: [bool; 2],
     /// How the values depend on what ran before.
     pub carry_over: Option<CarryOver>,

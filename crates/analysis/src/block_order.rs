@@ -1,0 +1,249 @@
+//! The order of imported blocks: whether it is one with the subjects, and what a drift along it may be
+//! of their difference (docs/method.md#m-import-order). The order of measured blocks was drawn.
+
+use crate::file_order::{Executions, FileOrder, InOrder, OrderedQuestion};
+use crate::observations::Observations;
+use crate::pairs::Pairs;
+use crate::quality::drift;
+use crate::questions::Asked;
+use crate::trial_facts::is_order_known;
+use model::{Plan, Question, Record};
+use stats::{TTest, normal_cdf};
+
+/// Level at which a subject stands later in its blocks than the other, by more than chance has it.
+const LEVEL: f64 = 0.05;
+
+/// What the order of these pairs says, where they were imported and it is known.
+pub(crate) fn in_blocks(
+    plan: &Plan,
+    observations: &Observations<'_>,
+    pairs: &Pairs,
+    asked: &Asked<'_>,
+    test: &TTest,
+    theta: f64,
+) -> InOrder {
+    if plan.imported.is_none() || !is_order_known(plan) {
+        return InOrder::default();
+    }
+    let question = &asked.question;
+    let trials = |subject: &str| {
+        let of_block = |block: u32| observations.trial(block, subject, &question.workload);
+        pairs.blocks.iter().filter_map(|pair| of_block(pair.block)).collect::<Vec<&Record>>()
+    };
+    let sides = [trials(&question.reference), trials(&question.subject)];
+    let [reference, subject] = sides
+        .each_ref()
+        .map(|trials| -> Vec<f64> { trials.iter().map(|trial| trial.sequence as f64).collect() });
+    // Means of blocks would leave nothing to tell a drift from the subjects where all have one order.
+    let order = FileOrder::of(&[[
+        Executions { logs: &pairs.reference, places: &reference },
+        Executions { logs: &pairs.subject, places: &subject },
+    ]]);
+    let along_file = order.map(|order| {
+        let asked = OrderedQuestion {
+            question,
+            is_pure: is_after(&reference, &subject) || is_after(&subject, &reference),
+            test: Some(*test),
+            has_drifted: &|| drift(&pairs.reference, theta).is_some(),
+        };
+        order.says(&asked, theta, plan.alpha)
+    });
+    let along_file = along_file.unwrap_or_default();
+    let in_a_block = || {
+        let both = sides[0].iter().zip(&sides[1]);
+        let later: Vec<f64> =
+            both.map(|(one, other)| f64::from(other.position) - f64::from(one.position)).collect();
+        stands_apart(&later, question)
+    };
+    InOrder { confounded: along_file.confounded.or_else(in_a_block), ..along_file }
+}
+
+/// Whether all these places come after all of the others.
+fn is_after(these: &[f64], others: &[f64]) -> bool {
+    let first = these.iter().copied().fold(f64::INFINITY, f64::min);
+    others.iter().all(|other| *other < first)
+}
+
+/// How the subject stands before or after the reference inside blocks, by how many places it comes
+/// later in each, where that is no accident: what changes inside a block is then a difference between
+/// them. A Latin square has each subject in each place, and adds up to nothing.
+fn stands_apart(later: &[f64], question: &Question) -> Option<String> {
+    let sum: f64 = later.iter().sum();
+    let squares: f64 = later.iter().map(|one| one * one).sum();
+    let is_one_sided = later.iter().all(|one| *one > 0.0) || later.iter().all(|one| *one < 0.0);
+    // Either sign is as likely in each block: the normal distribution, corrected for continuity.
+    let p = 2.0 * normal_cdf((1.0 - sum.abs()) / squares.sqrt());
+    (later.len() > 1 && squares > 0.0 && (is_one_sided || p < LEVEL)).then(|| {
+        let mean = sum.abs() / later.len() as f64;
+        let side = if sum < 0.0 { "before" } else { "after" };
+        format!(
+            "inside a block {} stands {mean:.1} places {side} {} on average: what changes there may be their difference",
+            question.subject, question.reference
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stands_apart;
+    use crate::fixtures::{in_blocks, metric, plan, record};
+    use crate::{GateLimit, GateOutcome, gate, judge};
+    use model::{
+        Caveat, CaveatCode, Direction, Finding, Findings, ImportedOrder, Metric, Obstacle, Plan,
+        Record, Reduction, Sample, Strength, Verdict,
+    };
+
+    const ONE: [f64; 10] = [0.3, -0.7, 0.1, 0.9, -0.4, -0.2, 0.6, -0.9, 0.2, -0.1];
+    const OTHER: [f64; 10] = [-0.5, 0.4, -0.1, 0.8, -0.8, 0.3, 0.7, -0.3, -0.6, 0.1];
+
+    /// The subjects of a table row by row, in ten blocks each of which has a value of both: the nth
+    /// of `a` and of `b`. Each has 0.5 % of noise; what it drifts by stands in `drift`, by its place
+    /// from 0 to 1 and by that in its block, and `b` has `effect` besides.
+    fn judged(
+        rows: &str,
+        order: ImportedOrder,
+        drift: impl Fn(f64, u32) -> f64,
+        effect: f64,
+    ) -> Findings {
+        judged_as(rows, Some((order, Vec::new())), drift, effect)
+    }
+
+    fn judged_as(
+        rows: &str,
+        imported: Option<(ImportedOrder, Vec<Caveat>)>,
+        drift: impl Fn(f64, u32) -> f64,
+        effect: f64,
+    ) -> Findings {
+        let mut records: Vec<Record> = Vec::new();
+        let last = rows.len() as f64 - 1.0;
+        for (row, subject) in rows.chars().enumerate() {
+            let of = |id: &str| records.iter().filter(|record| record.subject == id).count();
+            let block = of(&subject.to_string());
+            let position = records.iter().filter(|one| one.block as usize == block).count() as u32;
+            let (noise, own) = match subject {
+                'a' => (ONE[block], 0.0),
+                _ => (OTHER[block], effect),
+            };
+            let log = 0.005 * noise + own + drift(row as f64 / last, position);
+            let samples = vec![vec![Sample::values("m", vec![100.0 * log.exp()])]];
+            records.push(Record {
+                position,
+                sequence: row as u64,
+                boot_id: String::new(),
+                ..record(block as u32, &subject.to_string(), "w", samples)
+            });
+        }
+        let metric = metric("m", Direction::Lower, Reduction::Mean);
+        let plan = plan(&["a", "b"], vec![Metric { margin: 0.002, ..metric }], 10);
+        let imported = imported.map(|(order, caveats)| {
+            let blocks = in_blocks(order);
+            model::Imported { caveats, ..blocks }
+        });
+        judge(&Plan { imported, ..plan }, &records)
+    }
+
+    fn has(finding: &Finding, code: CaveatCode) -> bool {
+        finding.caveats.iter().any(|caveat| caveat.code == code)
+    }
+
+    fn outcome(findings: &Findings) -> GateOutcome {
+        let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.02 };
+        gate(findings, &[limit]).unwrap()[0].outcome
+    }
+
+    /// Drawn; alternating; b before a in one block; sorted by subject.
+    const DRAWN: &str = "abbababaabbaabababba";
+    const ONCE_FIRST: &str = "ababababbaababababab";
+    const SORTED: &str = "aaaaaaaaaabbbbbbbbbb";
+
+    #[test]
+    fn a_subject_that_seldom_ran_first_is_never_clearly_different_and_passes_no_gate() {
+        for order in [ImportedOrder::Column, ImportedOrder::Rows] {
+            // What ran second takes 3 % more, whichever it is.
+            let second = |_: f64, position: u32| 0.03 * f64::from(position);
+            let findings = judged(ONCE_FIRST, order, second, 0.0);
+            let one = &findings.findings[0];
+            assert!(has(one, CaveatCode::OrderConfounded) && one.is_order_fixed, "{one:?}");
+            assert_ne!(one.strength, Some(Strength::Clearly));
+            assert_eq!(outcome(&findings), GateOutcome::Inconclusive);
+        }
+        // It is not known which of them ran first.
+        let findings = judged(ONCE_FIRST, ImportedOrder::Unknown, |_, _| 0.0, 0.3);
+        assert!(!has(&findings.findings[0], CaveatCode::OrderConfounded));
+    }
+
+    #[test]
+    fn a_subject_stands_apart_where_it_seldom_comes_first_and_not_in_a_latin_square() {
+        let question = model::Question {
+            workload: "w".to_owned(),
+            metric: "m".to_owned(),
+            unit: model::Unit::Nanoseconds,
+            direction: Direction::Lower,
+            subject: "b".to_owned(),
+            reference: "a".to_owned(),
+            role: model::Role::Primary,
+            family: "declared".to_owned(),
+        };
+        let of = |later: &[f64]| stands_apart(later, &question);
+        // So many blocks of two, in so many of which b comes first: more seldom than p = 0.05, or never.
+        let two = |first: usize, blocks: usize| {
+            let mut later = vec![1.0; blocks];
+            later[..first].fill(-1.0);
+            of(&later).is_some()
+        };
+        let apart = [(0, 5), (0, 10), (1, 10), (2, 12), (5, 20), (9, 10), (10, 10)];
+        assert!(apart.iter().all(|(first, blocks)| two(*first, *blocks)));
+        let mixed = [(1, 6), (1, 8), (2, 10), (5, 10), (3, 12), (6, 20), (14, 20)];
+        assert!(!mixed.iter().any(|(first, blocks)| two(*first, *blocks)));
+        // Five subjects, each of which follows the one before it in four blocks of five.
+        assert_eq!(of(&[1.0, 1.0, 1.0, 1.0, -4.0].repeat(4)), None);
+        assert_eq!(of(&[0.0; 8]), None, "no places");
+        let told = "inside a block b stands 2.0 places before a on average: what changes there may be their difference";
+        assert_eq!(of(&[-2.0, -3.0, -1.0]).as_deref(), Some(told));
+    }
+
+    #[test]
+    fn a_table_that_is_sorted_by_subject_has_no_difference_that_a_drift_may_be() {
+        for order in [ImportedOrder::Column, ImportedOrder::Rows] {
+            // The drift is too small for a warning of its own.
+            let findings = judged(SORTED, order, |place, _| 0.01 * place, 0.0);
+            let one = &findings.findings[0];
+            assert_eq!(
+                (one.verdict, one.obstacle),
+                (Verdict::Inconclusive, Some(Obstacle::DriftAlone)),
+                "{one:?}"
+            );
+            assert!(has(one, CaveatCode::OrderConfounded));
+            assert_eq!(outcome(&findings), GateOutcome::Inconclusive);
+            // What stands beside a drift is said, and never clear.
+            let large = judged(SORTED, order, |_, _| 0.0, 0.3);
+            let one = &large.findings[0];
+            assert_eq!((one.verdict, one.strength), (Verdict::Worse, Some(Strength::Detectable)));
+            assert_eq!(outcome(&large), GateOutcome::Inconclusive);
+        }
+    }
+
+    #[test]
+    fn what_an_import_says_of_its_order_is_not_said_twice() {
+        let told = Caveat::new(CaveatCode::OrderConfounded, "every block ran a, b in this order");
+        let rows = Some((ImportedOrder::Rows, vec![told.clone()]));
+        let findings = judged_as("abababababababababab", rows, |_, _| 0.0, 0.3);
+        let one = &findings.findings[0];
+        let of_order = one.caveats.iter().filter(|one| one.code == CaveatCode::OrderConfounded);
+        assert_eq!(of_order.collect::<Vec<_>>(), [&told]);
+        assert_eq!(outcome(&findings), GateOutcome::Inconclusive);
+    }
+
+    #[test]
+    fn a_drawn_order_without_a_drift_is_judged_as_that_of_a_measured_campaign() {
+        for effect in [0.0, 0.3, -0.3] {
+            let measured = judged_as(DRAWN, None, |_, _| 0.0, effect);
+            for order in [ImportedOrder::Column, ImportedOrder::Rows] {
+                let imported = judged(DRAWN, order, |_, _| 0.0, effect);
+                assert_eq!(imported.findings, measured.findings, "{effect}");
+                assert!(!has(&imported.findings[0], CaveatCode::OrderConfounded));
+                assert_eq!(outcome(&imported), outcome(&measured));
+            }
+        }
+    }
+}
