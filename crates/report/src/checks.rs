@@ -5,7 +5,7 @@
 
 use crate::observed::{
     LEAST_TESTED, Provenance, disturbance, fact, has_drawn_order, has_sensitivity,
-    least_replicates, levels_read, most_blocks, order_tested, places, work_counted,
+    least_replicates, levels_read, most_blocks, order_tested, places, tells_order, work_counted,
 };
 use crate::view::Report;
 use model::{Binding, CaveatCheck, CaveatCode, Role, Verdict};
@@ -148,9 +148,8 @@ fn design(report: &Report) -> (CheckState, String) {
         return passed(report, noted!("runs of all subjects in blocks of random order"));
     }
     match Provenance::of(report) {
-        Provenance::ImportedRows => {
-            not_observed(report, noted!("the file does not show that blocks were run"))
-        }
+        Provenance::ImportedRows => not_observed(report, NO_BLOCKS),
+        Provenance::ImportedBlocks if tells_order(report) => not_observed(report, NOT_DRAWN),
         Provenance::ImportedBlocks => not_observed(
             report,
             noted!("the file has blocks, and does not show in which order their runs were made"),
@@ -175,9 +174,13 @@ fn order_and_drift(report: &Report) -> (CheckState, String) {
     if report.records.is_empty() {
         return not_observed(report, NO_TRIAL);
     }
-    if Provenance::of(report).is_imported() {
-        let nothing = noted!("the file does not show when its values were measured");
-        return not_observed(report, nothing);
+    match Provenance::of(report) {
+        Provenance::ImportedBlocks | Provenance::ImportedRows if !tells_order(report) => {
+            let nothing = noted!("the file does not show when its values were measured");
+            return not_observed(report, nothing);
+        }
+        Provenance::ImportedRows => return not_observed(report, NO_BLOCKS),
+        Provenance::ImportedBlocks | Provenance::Ran | Provenance::Simulated => {}
     }
     let language = report.language;
     let (tested, blocks) = (order_tested(report), most_blocks(report));
@@ -191,7 +194,7 @@ fn order_and_drift(report: &Report) -> (CheckState, String) {
     } else if tested.is_all() && has_drawn_order(report) {
         return passed(report, noted!("no drift, no effect of the order, blocks independent"));
     } else if tested.is_all() {
-        return not_observed(report, noted!("the records do not show that the order was drawn"));
+        return not_observed(report, NOT_DRAWN);
     } else {
         say!(
             language,
@@ -338,6 +341,8 @@ fn real_device(report: &Report) -> (CheckState, String) {
 
 /// Fewer give no verdict (docs/method.md#m-verdict).
 const LEAST_REPLICATES: usize = 5;
+const NO_BLOCKS: &str = noted!("the file does not show that blocks were run");
+const NOT_DRAWN: &str = noted!("the records do not show that the order was drawn");
 const NO_MACHINE: &str = noted!("the file does not show what was measured on");
 const NO_TRIAL: &str = noted!("no trial ran");
 const NOTHING_RAN: &str = noted!("nothing ran: the numbers are simulated");

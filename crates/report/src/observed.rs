@@ -5,7 +5,8 @@
 
 use crate::view::Report;
 use model::{
-    Binding, Disturbance, Finding, Imported, ImportedDesign, Outcome, Plan, Record, Role, Verdict,
+    Binding, Disturbance, Finding, Imported, ImportedDesign, ImportedOrder, Outcome, Plan, Record,
+    Role, Verdict,
 };
 use phrases::noted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -133,6 +134,13 @@ pub(crate) fn has_drawn_order(report: &Report) -> bool {
     let is_alone = distinct.iter().all(|order| order.len() < 2);
     let is_varied = orders.len() < LEAST_ORDERS || distinct.len() > 1 || is_alone;
     !Provenance::of(report).is_imported() && places(report).is_all() && is_varied
+}
+
+/// Whether a column of the file that was imported tells in which order its values were measured
+/// (`design.imported.order`).
+pub(crate) fn tells_order(report: &Report) -> bool {
+    let imported = report.design.imported.as_ref();
+    imported.is_some_and(|imported| imported.order == ImportedOrder::Column)
 }
 
 /// The findings that verdicts are about.

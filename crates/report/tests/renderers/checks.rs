@@ -3,7 +3,7 @@
 use crate::campaigns::{Campaign, Draft, campaign};
 use crate::languages::korean;
 use crate::{drawn, page, stored};
-use model::{Binding, CaveatCode, Disturbance, Finding, Obstacle, Role, Verdict};
+use model::{Binding, CaveatCode, Disturbance, Finding, ImportedOrder, Obstacle, Role, Verdict};
 use report::{ExplainContext, HAS_PAGE, Page, Provenance, RENDERERS, explain, page_json, view};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -190,6 +190,28 @@ fn nothing_of_a_machine_passes_where_none_was_observed() {
     let emulated = states(&stored::emulated());
     assert_eq!(emulated["real processor"], "warned", "{emulated:?}");
     assert_eq!(emulated["real device"], "not_observed", "{emulated:?}");
+}
+
+#[test]
+fn a_column_of_times_shows_the_order_of_an_import_and_never_that_it_was_drawn() {
+    let of = |mut campaign: Campaign, order: ImportedOrder, check: &str| -> String {
+        campaign.plan.imported.as_mut().unwrap().order = order;
+        let mut all = told(&campaign).into_iter();
+        let [_, state, detail] = all.find(|[name, ..]| name == check).unwrap();
+        assert_eq!(state, "not_observed", "{check}: {detail}");
+        detail
+    };
+    let unseen = "the file does not show when its values were measured";
+    for order in [ImportedOrder::Unknown, ImportedOrder::Rows] {
+        assert_eq!(of(stored::in_blocks(), order, "order and drift"), unseen);
+        assert_eq!(of(stored::in_rows(), order, "order and drift"), unseen);
+    }
+    let drawn = "the records do not show that the order was drawn";
+    for check in ["design", "order and drift"] {
+        assert_eq!(of(stored::in_blocks(), ImportedOrder::Column, check), drawn);
+    }
+    let blocks = "the file does not show that blocks were run";
+    assert_eq!(of(stored::in_rows(), ImportedOrder::Column, "order and drift"), blocks);
 }
 
 #[test]
