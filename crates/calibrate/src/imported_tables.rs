@@ -27,6 +27,8 @@ pub(crate) enum RowOrder {
     InTheMiddle,
     /// Half of each, and half of each again.
     InHalves,
+    /// Blocks of one row of each, either of which may be the first.
+    DrawnInBlocks,
 }
 
 impl RowOrder {
@@ -36,7 +38,7 @@ impl RowOrder {
         let is_second = |row: u32| match self {
             Self::OneAfterTheOther => row >= runs,
             // The first of a pair changes, as in a table that somebody randomised.
-            Self::InTurns | Self::Shuffled => (row + row / 2) % 2 == 1,
+            Self::InTurns | Self::Shuffled | Self::DrawnInBlocks => (row + row / 2) % 2 == 1,
             Self::OneOutOfPlace => row == 1 || row > runs,
             Self::InTheMiddle => (half..half + runs).contains(&row),
             Self::InHalves => row / half % 2 == 1,
@@ -44,6 +46,13 @@ impl RowOrder {
         let mut arms: Vec<usize> = (0..2 * runs).map(|row| usize::from(is_second(row))).collect();
         if self == Self::Shuffled {
             draws.shuffle(&mut arms);
+        }
+        if self == Self::DrawnInBlocks {
+            for block in arms.chunks_exact_mut(2) {
+                if draws.uniform() < 0.5 {
+                    block.swap(0, 1);
+                }
+            }
         }
         arms
     }
@@ -96,6 +105,8 @@ pub(crate) struct TableShape {
     pub drift: Drift,
     /// Logarithm of the true ratio.
     pub effect: f64,
+    /// What a run of the first subject leaves behind for the next one, on the scale of logarithms.
+    pub left_behind: f64,
     pub noise: TableNoise,
     /// Of the clock that gave the numbers, of which each is about 100; 0 of an exact one.
     pub step: f64,
@@ -113,6 +124,7 @@ impl TableShape {
         has_blocks: false,
         drift: Drift::NONE,
         effect: 0.0,
+        left_behind: 0.0,
         noise: TableNoise::Normal,
         step: 0.0,
         is_percentile: false,
@@ -170,7 +182,9 @@ fn table(shape: &TableShape, repetition: u32) -> String {
     for (row, arm) in arms.iter().enumerate() {
         let effect = *arm as f64 * shape.effect;
         let noise = noise(*arm, values[*arm].len(), &mut draws);
-        let log = noise + shape.drift.at(row, arms.len()) + effect;
+        let before = row.checked_sub(1).map(|before| arms[before]);
+        let carried = if before == Some(0) { shape.left_behind } else { 0.0 };
+        let log = noise + shape.drift.at(row, arms.len()) + effect + carried;
         let unit = if shape.is_percentile { percentile(&mut draws) } else { 100.0 };
         let exact = unit * log.exp();
         let step = shape.step;
@@ -248,10 +262,32 @@ mod tests {
             let told: String = arms.iter().map(|arm| SUBJECTS[*arm]).collect();
             assert_eq!(told, expected);
         }
+        let drawn = RowOrder::DrawnInBlocks.arms(50, &mut Draws::of(0));
+        assert!(drawn.chunks_exact(2).all(|block| block[0] != block[1]), "{drawn:?}");
+        let of_first: usize = drawn.iter().step_by(2).sum();
+        assert!((10..=40).contains(&of_first), "{of_first} of 50 begin with the second");
         let shuffled = |repetition: u32| RowOrder::Shuffled.arms(10, &mut Draws::of(repetition));
         let orders: Vec<Vec<usize>> = (0..20).map(shuffled).collect();
         assert!(orders.iter().all(|arms| arms.iter().sum::<usize>() == 10), "{orders:?}");
         assert!(orders.windows(2).all(|two| two[0] != two[1]), "{orders:?}");
+    }
+
+    #[test]
+    fn what_the_first_subject_leaves_behind_is_in_the_row_after_it_alone() {
+        let values = |left_behind: f64| -> Vec<(String, f64)> {
+            let text = table(&TableShape { left_behind, ..TableShape::IN_TURNS }, 0);
+            let row = |line: &str| {
+                let (place, value) = line.rsplit_once(',').unwrap();
+                (place.to_owned(), value.parse::<f64>().unwrap().ln())
+            };
+            text.lines().skip(1).map(row).collect()
+        };
+        let (without, with) = (values(0.0), values(0.03));
+        for (row, (one, other)) in without.iter().zip(&with).enumerate() {
+            let is_after = row > 0 && without[row - 1].0.starts_with("a,");
+            let expected = if is_after { 0.03 } else { 0.0 };
+            assert!((other.1 - one.1 - expected).abs() < 1e-9, "{row}");
+        }
     }
 
     #[test]

@@ -34,6 +34,10 @@ impl TableCase {
         Self { name, shape, is_counted: is_different, limit: Limit::AtMost(MOST) }
     }
 
+    fn for_comparison(self) -> Self {
+        Self { limit: Limit::None, ..self }
+    }
+
     /// The values differ by so much, and that is said not to matter.
     fn equivalent(name: &'static str, shape: TableShape, effect: f64) -> Self {
         let shape = TableShape { effect, ..shape };
@@ -111,12 +115,32 @@ fn kinds() -> Vec<TableCase> {
     ]
 }
 
+/// Blocks whose order somebody drew, which is not balanced, and what each run of a leaves behind.
+fn drawn_blocks() -> Vec<TableCase> {
+    let drawn = |left_behind| TableShape {
+        order: RowOrder::DrawnInBlocks,
+        has_blocks: true,
+        left_behind,
+        ..TableShape::IN_TURNS
+    };
+    let different = TableCase::different;
+    vec![
+        different("different: blocks in a drawn order", drawn(0.0)),
+        different("different: blocks in a drawn order, carry-over of 1 %", drawn(0.01))
+            .for_comparison(),
+        different("different: blocks in a drawn order, carry-over of 2 %", drawn(0.02))
+            .for_comparison(),
+        different("different: blocks in a drawn order, carry-over of 3 %", drawn(0.03)),
+        TableCase::found("power at +1.5 %: blocks in a drawn order", drawn(0.0)),
+    ]
+}
+
 /// Parts of one execution that are given as executions, or as blocks.
 const PARTS: &str = "a table of the threads of one execution: refused";
 
 pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
-    for case in orders().into_iter().chain(kinds()) {
+    for case in orders().into_iter().chain(kinds()).chain(drawn_blocks()) {
         if !case.name.contains(request.only) {
             continue;
         }
