@@ -28,6 +28,8 @@ const LEAST_LEFT: f64 = 0.5;
 /// What of these pairs' differences may be due to whose sitting came before.
 #[derive(Debug, Default)]
 pub(crate) struct Predecessors {
+    /// p that it does not matter; none where that was not tested.
+    pub p: Option<f64>,
     pub carry_over: Option<CarryOver>,
     /// What is left of the difference beside what came before, where that is less than half, or is
     /// not shown where what came before may be felt.
@@ -69,7 +71,8 @@ pub(crate) fn predecessors(
         return Predecessors::default();
     };
     let difference = mean(&pairs.differences).unwrap_or_default();
-    let is_felt = fit.p < LEVEL && fit.degrees >= LEAST_DEGREES;
+    let p = (fit.degrees >= LEAST_DEGREES).then_some(fit.p);
+    let is_felt = p.is_some_and(|p| p < LEVEL);
     let carry_over = is_felt.then(|| {
         let shows_the_same = fit.mean.is_some_and(|test| {
             test.mean * difference > 0.0 && test.p_difference().is_some_and(|p| p < plan.alpha)
@@ -81,10 +84,10 @@ pub(crate) fn predecessors(
         );
         CarryOver { detail, shows_the_same }
     });
-    let may_be_felt = fit.p < DOUBTED_LEVEL && fit.degrees >= LEAST_DEGREES;
+    let may_be_felt = p.is_some_and(|p| p < DOUBTED_LEVEL);
     let order_alone =
         fit.mean.and_then(|test| order_alone(&test, difference, may_be_felt, plan.alpha));
-    Predecessors { carry_over, order_alone }
+    Predecessors { p, carry_over, order_alone }
 }
 
 /// What speaks for a difference of order alone: less than half of it is left beside what came
@@ -181,6 +184,23 @@ mod tests {
         let metric = metric("m", Direction::Lower, Reduction::Median);
         let metrics = vec![Metric { margin, ..metric }];
         (plan(&["a", "b"], metrics, first.len() as u32), records)
+    }
+
+    #[test]
+    fn a_finding_says_of_what_came_before_only_what_was_tested() {
+        let noise = |sitting: usize| 0.002 * NOISE[(sitting * 5 + sitting / 16) % 8];
+        let told = |first: &str, is_booted: bool| {
+            let (plan, mut records) = campaign(first, noise, 0.02, 0.0, 0.0);
+            for record in records.iter_mut().filter(|_| is_booted) {
+                record.boot_id = format!("boot {}", record.sequence);
+            }
+            let diagnostics = judge(&plan, &records).findings.remove(0).diagnostics.unwrap();
+            assert!(diagnostics.p_order.is_some(), "{first}");
+            diagnostics.p_predecessor
+        };
+        assert!(told("aabbabaababa", false).is_some());
+        assert_eq!(told("aabbab", false), None, "three degrees of freedom");
+        assert_eq!(told("aabbabaababa", true), None, "the machine was booted before each sitting");
     }
 
     #[test]

@@ -143,6 +143,7 @@ impl<'a> Comparison<'a> {
             p_trend: mann_kendall(&pairs.reference).map(round),
             reference_change: reference_change(&pairs.reference).map(round),
             p_order: p_order(pairs).map(round),
+            p_predecessor: self.signals.p_predecessor.map(round),
             left_out: Vec::new(),
         })
     }
@@ -217,7 +218,7 @@ fn signals(
         invalid: pairs.invalid,
         is_pooled,
     };
-    let Predecessors { carry_over, order_alone } = if is_judged {
+    let Predecessors { p: p_predecessor, carry_over, order_alone } = if is_judged {
         predecessors(gathered.plan, gathered.observations, pairs, asked)
     } else {
         Predecessors::default()
@@ -250,6 +251,7 @@ fn signals(
         fixed_order,
         doubts: doubts(gathered.plan),
         by_drift: in_order.by_drift,
+        p_predecessor,
         carry_over,
         order_alone,
         correlation: (is_judged && !is_pooled)

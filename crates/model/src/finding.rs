@@ -343,6 +343,10 @@ pub struct Diagnostics {
     pub reference_change: Option<f64>,
     /// p that it does not matter which subject ran first (Welch).
     pub p_order: Option<f64>,
+    /// p that it does not matter whose sitting came before (docs/method.md#m-carry-over); absent
+    /// where the records do not say which did, or too few blocks do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_predecessor: Option<f64>,
     /// The estimate and the verdict without each replicate, in their order.
     pub left_out: Vec<LeftOut>,
 }

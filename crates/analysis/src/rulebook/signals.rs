@@ -39,6 +39,9 @@ pub(crate) struct Signals {
     /// Of an import whose executions are not mixed in order: whether a drift may be the difference, and
     /// whether one may hide it.
     pub by_drift: [bool; 2],
+    /// p that it does not matter what ran before; none where that was not tested. It decides nothing
+    /// by itself.
+    pub p_predecessor: Option<f64>,
     /// How the values depend on what ran before.
     pub carry_over: Option<CarryOver>,
     /// What is left of the difference beside what ran before, where that is less than half of it.
@@ -135,6 +138,7 @@ impl Signals {
             fixed_order: Vec::new(),
             doubts: Vec::new(),
             by_drift: [false; 2],
+            p_predecessor: None,
             carry_over: None,
             order_alone: None,
             correlation: None,
