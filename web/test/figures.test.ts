@@ -212,7 +212,7 @@ describe("runs", () => {
     ]);
     // A file tells which runs are of one block, and nothing of when they ran.
     const readings = [false, true].map((isImported) => pairs(finding, all, 0, isImported).reading);
-    expect(readings[0]).toContain("every subject ran once");
+    expect(readings[0]).toContain("a value of both");
     expect(readings[1]).not.toContain("ran");
   });
 });

@@ -12,6 +12,7 @@ use crate::compare::design;
 use crate::ejections::Ejections;
 use crate::grid::{Axis, Grid};
 use crate::ladder::Ladder;
+use crate::observed::has_fingerprints;
 use crate::quantities::short;
 use crate::series::{Series, series};
 use crate::view::{CaveatView, Design, Report, SubjectView};
@@ -73,6 +74,10 @@ struct PageData<'r> {
     caveats: &'r [CaveatView],
     environment: &'r Fingerprint,
     differences: &'r BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
+    /// Whether the machine of each trial was compared with that of the campaign's beginning.
+    #[serde(skip_serializing_if = "Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    is_machine_compared: bool,
     notes: &'r [String],
     reproduce: &'r [String],
     plan_digest: &'r str,
@@ -254,6 +259,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         caveats: &report.caveats,
         environment: &report.environment,
         differences: &report.differences,
+        is_machine_compared: has_fingerprints(report),
         notes: &report.notes,
         reproduce: &report.reproduce,
         plan_digest: &report.plan_digest,

@@ -60,7 +60,7 @@ export function pairs(finding: Finding, all: Run[], number: number, isImported: 
     finding: said(finding),
     reading: isImported
       ? t("One line for each block of the file. Dashed is worse.")
-      : t("One line for each block: every subject ran once in it. Dashed is worse."),
+      : t("One line for each block with a value of both. Dashed is worse."),
     options: (canvas) =>
       base(canvas, {
         height: 250,

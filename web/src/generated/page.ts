@@ -435,6 +435,8 @@ export interface PageData {
   caveats: Array<CaveatView>;
   environment: Fingerprint;
   differences: { [key in string]: { [key in string]: Array<string> } };
+  /** Whether the machine of each trial was compared with that of the campaign's beginning. */
+  is_machine_compared?: boolean;
   notes: Array<string>;
   reproduce: Array<string>;
   plan_digest: string;

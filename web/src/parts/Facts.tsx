@@ -104,8 +104,8 @@ export function Environment({ page }: { page: Page }) {
     const seen = page.subjects.map(({ id }) => JSON.stringify(bySubject[id] ?? []));
     return new Set(seen).size > 1;
   });
-  // A file of others shows no machine, and a simulator has none.
-  const isObserved = !page.design.imported && !page.caveats.some(({ code }) => code === "SIMULATED");
+  // A file of others shows no machine, a simulator has none, and edited records show nothing.
+  const isObserved = page.is_machine_compared ?? false;
   return (
     <section class="card" id="environment">
       <h2>{t("Environment")}</h2>
