@@ -23,6 +23,7 @@ mod quantities;
 mod rankings;
 mod render;
 mod series;
+mod trial_codes;
 mod validity;
 mod verdict_table;
 mod view;

@@ -1,10 +1,11 @@
 //! The Go benchmark format, so that benchstat and its kin can read a campaign.
 
 use super::{Page, Renderer};
+use crate::trial_codes::of_campaign;
 use crate::view::Report;
 use contract::Description;
 use model::{Binding, CaveatCode, Direction, Question, Unit};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 pub(super) struct Entry;
@@ -15,7 +16,9 @@ static DESCRIPTION: Description = Description {
     doc: "`benchstat -col subject -ignore block report.bench` compares the subjects. Each value is what \
           a block and subject reduce to: benchstat takes them for independent, knows nothing of blocks \
           and corrects for no family, so its answer is weaker than the verdict's. Only values of \
-          compared pairs are written; behind a line `caveats: TCG`, those of an emulated processor.",
+          compared pairs are written; behind a line `caveats: TCG`, those of an emulated processor. \
+          `campaign-caveats` has the codes of the campaign's caveats, and a line `# caveats:`, which \
+          benchstat passes over, those of the findings that the values behind it are part of.",
 };
 
 impl Renderer for Entry {
@@ -39,6 +42,10 @@ impl Renderer for Entry {
         if report.binding == Binding::Absent {
             writeln!(output, "evidence: {}", CaveatCode::EvidenceUnbound)?;
         }
+        let of_campaign = of_campaign(report);
+        if !of_campaign.is_empty() {
+            writeln!(output, "campaign-caveats: {}", listed(&of_campaign))?;
+        }
         let mut units = BTreeMap::new();
         for (key, of_key) in &values {
             units.insert(unit(&key.metric, of_key.unit), of_key.direction);
@@ -52,6 +59,7 @@ impl Renderer for Entry {
         }
         let mut current = None;
         let mut is_emulated = false;
+        let mut codes = &BTreeSet::new();
         for (key, of_key) in &values {
             if of_key.is_emulated != is_emulated {
                 is_emulated = of_key.is_emulated;
@@ -62,6 +70,12 @@ impl Renderer for Entry {
             if current != Some((key.subject.as_str(), key.block)) {
                 writeln!(output, "subject: {}\nblock: {}", line(&key.subject), key.block + 1)?;
                 current = Some((&key.subject, key.block));
+            }
+            if of_key.codes != *codes {
+                codes = &of_key.codes;
+                // A line of configuration would keep what differs in it from being compared.
+                let line = format!("# caveats: {}", listed(codes));
+                writeln!(output, "{}", line.trim_end())?;
             }
             writeln!(
                 output,
@@ -85,16 +99,23 @@ struct Key {
     metric: String,
 }
 
-struct Value {
+struct Value<'r> {
     value: f64,
     unit: Unit,
     direction: Direction,
     is_emulated: bool,
+    /// Of the findings that hold it.
+    codes: BTreeSet<&'r str>,
+}
+
+/// Codes with blanks between.
+fn listed(codes: &BTreeSet<&str>) -> String {
+    codes.iter().copied().collect::<Vec<_>>().join(" ")
 }
 
 /// Each value once, though several comparisons hold it.
-fn values(report: &Report) -> BTreeMap<Key, Value> {
-    let mut values = BTreeMap::new();
+fn values(report: &Report) -> BTreeMap<Key, Value<'_>> {
+    let mut values: BTreeMap<Key, Value<'_>> = BTreeMap::new();
     for finding in &report.findings.findings {
         let question: &Question = &finding.question;
         for block in &finding.blocks {
@@ -109,7 +130,10 @@ fn values(report: &Report) -> BTreeMap<Key, Value> {
                 };
                 let is_emulated = finding.is_emulated;
                 let (unit, direction) = (question.unit, question.direction);
-                values.insert(key, Value { value, unit, direction, is_emulated });
+                let known = values.remove(&key).map(|one| one.codes).unwrap_or_default();
+                let own = finding.caveats.iter().map(|caveat| caveat.code.as_str());
+                let codes = known.into_iter().chain(own).collect();
+                values.insert(key, Value { value, unit, direction, is_emulated, codes });
             }
         }
     }

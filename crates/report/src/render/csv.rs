@@ -2,11 +2,11 @@
 
 use super::{Page, Renderer};
 use crate::quantities::stored_unit;
+use crate::trial_codes::TrialCodes;
 use crate::view::Report;
 use contract::Description;
 use model::{Outcome, Record, Sample, SampleData};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 pub(super) struct Entry;
@@ -20,8 +20,8 @@ static DESCRIPTION: Description = Description {
           `successes` and `attempts`; `failure` is an invocation that failed, `failed` and `invalid` a \
           trial that ended so, each with its reason in `detail`; `none` is a trial without data. \
           Text that a spreadsheet would calculate (it begins with = + - @ or a tab) has an apostrophe \
-          before it, which importing takes away again. `caveats` holds the codes of the trial's caveats with blanks between: values under `TCG` are \
-          those of an emulated processor.",
+          before it, which importing takes away again. `caveats` holds with blanks between the codes of the trial's caveats, of the findings that its \
+          values are part of, and of the campaign: values under `TCG` are those of an emulated processor.",
 };
 
 const HEADER: [&str; 14] = [
@@ -53,8 +53,9 @@ impl Renderer for Entry {
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
         let mut rows = ::csv::Writer::from_writer(output);
         rows.write_record(HEADER)?;
+        let codes = TrialCodes::of(report);
         for record in &report.records {
-            Trial::new(report, record).write(&mut rows)?;
+            Trial::new(report, record, &codes).write(&mut rows)?;
         }
         rows.flush()
     }
@@ -86,16 +87,14 @@ struct Row<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn new(report: &'a Report, record: &'a Record) -> Self {
+    fn new(report: &'a Report, record: &'a Record, codes: &TrialCodes<'a>) -> Self {
         let outcome = match &record.outcome {
             Outcome::Completed => "completed",
             Outcome::Failed { .. } => "failed",
             Outcome::Invalid { .. } => "invalid",
         };
         let (block, position) = (record.block.to_string(), record.position.to_string());
-        let codes = record.caveats.iter().map(|caveat| caveat.code.as_str());
-        let codes: BTreeSet<&str> = codes.chain(report.code_of_unbound(record)).collect();
-        let caveats = codes.into_iter().collect::<Vec<_>>().join(" ");
+        let caveats = codes.of_trial(record);
         Self { report, record, block, position, outcome, caveats }
     }
 

@@ -5,6 +5,7 @@ use super::sheet::{Cell, Rows, value};
 use super::why_hidden;
 use crate::grid::{Grid, GridRun, GridSubject};
 use crate::quantities::stored_unit;
+use crate::trial_codes::TrialCodes;
 use crate::view::{Report, SubjectView};
 use model::{Outcome, Unit};
 use phrases::{Language, noted, say};
@@ -222,7 +223,7 @@ pub(super) fn write_raw(report: &Report, sheet: &mut Worksheet) -> Result<(), Xl
             .or_insert(record.sequence);
         *number = record.sequence.max(*number);
     }
-    let units = units(report);
+    let (units, all_codes) = (units(report), TrialCodes::of(report));
     for record in &report.records {
         let key = (record.block, record.subject.as_str(), record.workload.as_str());
         let is_counted = record.outcome == Outcome::Completed && last[&key] == record.sequence;
@@ -233,9 +234,7 @@ pub(super) fn write_raw(report: &Report, sheet: &mut Worksheet) -> Result<(), Xl
                 (language.word("invalid"), format!("{rule}: {detail}"))
             }
         };
-        let codes = record.caveats.iter().map(|caveat| caveat.code.as_str());
-        let codes: BTreeSet<&str> = codes.chain(report.code_of_unbound(record)).collect();
-        let codes = codes.into_iter().collect::<Vec<_>>().join(" ");
+        let codes = all_codes.of_trial(record);
         let own = values.get(&key).filter(|_| is_counted).map_or(&[][..], Vec::as_slice);
         let mut put = |metric: Cell, number: Cell, unit: &str| {
             rows.row(vec![
