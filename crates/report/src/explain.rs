@@ -1,13 +1,15 @@
 //! Why a finding says what it says, in plain words. No sentence without its number.
 
 use crate::emulated::is_hidden;
-use crate::observed::Provenance;
+use crate::observed::{Provenance, post_hoc};
 use crate::quantities::{
     against, bracketed, confidence, digits, direction, effects_found, interval, p_value, percent,
     raw_change, value,
 };
 use crate::verdict_table::words;
-use model::{Binding, CaveatCode, Effect, Finding, Findings, Question, Role, Strength, Verdict};
+use model::{
+    Binding, Caveat, CaveatCode, Effect, Finding, Findings, Question, Role, Strength, Verdict,
+};
 use phrases::{Language, counted, say};
 
 /// Blocks whose differences are all named.
@@ -22,10 +24,24 @@ pub struct ExplainContext<'a> {
     pub provenance: Provenance,
     /// Whether its records' binding to their plan was checked.
     pub binding: Binding,
+    /// Warnings about the campaign's files.
+    pub store_caveats: &'a [Caveat],
     /// Whether values of an emulated processor are wanted.
     pub is_absolute: bool,
     /// The language.
     pub language: Language,
+}
+
+impl<'a> ExplainContext<'a> {
+    /// Caveats of the campaign as a whole.
+    fn of_campaign(&self) -> impl Iterator<Item = &'a Caveat> {
+        self.findings.caveats.iter().chain(self.store_caveats)
+    }
+
+    /// Whether plan, experiment or records are not as they were written.
+    fn is_evidence_changed(&self) -> bool {
+        self.of_campaign().any(|caveat| caveat.code == CaveatCode::EvidenceChanged)
+    }
 }
 
 /// Explains one finding, a paragraph for each step from the question to what would
@@ -43,6 +59,7 @@ pub fn explain(finding: &Finding, context: &ExplainContext<'_>) -> Vec<String> {
     paragraphs.extend(companion(finding, language));
     paragraphs.extend(change(finding, language));
     paragraphs.extend(caveats(finding, language));
+    paragraphs.extend(caveats_of_campaign(finding, context));
     paragraphs
 }
 
@@ -66,23 +83,36 @@ fn share(fraction: f64) -> String {
 }
 
 /// What was asked; that it was asked before is said of records that are bound to their plan
-/// (`records.chain`).
+/// (`records.chain`), where nothing was edited since and nothing was given afterwards.
 fn question(finding: &Finding, context: &ExplainContext<'_>) -> String {
     let language = context.language;
     let Question { role, subject, reference, workload, metric, .. } = &finding.question;
-    let asked = match role {
-        Role::Control => {
-            language.word("The A/A control compares the reference with a second copy of itself")
-        }
-        Role::Primary if context.provenance.is_imported() => language
-            .word("The question is about numbers of others; nothing shows when it was asked"),
-        Role::Primary if context.binding != Binding::Checked => {
-            language.word("The question stands in the plan")
-        }
-        Role::Primary => language.word("The question was declared before the run"),
-        Role::Screen => {
-            language.word("This is a secondary metric: it is screened and never gives a verdict")
-        }
+    let own = finding.caveats.iter().map(|caveat| caveat.code.as_str());
+    let of_campaign = context.of_campaign().map(|caveat| caveat.code.as_str());
+    let given_later = post_hoc(own.chain(of_campaign));
+    let asked =
+        match role {
+            Role::Control => {
+                language.word("The A/A control compares the reference with a second copy of itself")
+            }
+            Role::Screen => language
+                .word("This is a secondary metric: it is screened and never gives a verdict"),
+            Role::Primary if !given_later.is_empty() => {
+                language.word("Something of the question was given when the numbers were there")
+            }
+            Role::Primary if context.provenance.is_imported() => language
+                .word("The question is about numbers of others; nothing shows when it was asked"),
+            Role::Primary if context.is_evidence_changed() => language
+                .word("The question stands in the plan; the evidence is not as it was written"),
+            Role::Primary if context.binding != Binding::Checked => {
+                language.word("The question stands in the plan")
+            }
+            Role::Primary => language.word("The question was declared before the run"),
+        };
+    let codes: Vec<&str> = given_later.into_iter().collect();
+    let asked = match codes.is_empty() || *role != Role::Primary {
+        true => asked.to_owned(),
+        false => format!("{asked}{}", bracketed(&codes.join(", "), language)),
     };
     say!(
         language,
@@ -132,7 +162,18 @@ fn blocks(finding: &Finding, context: &ExplainContext<'_>) -> String {
     let blocks = counted!(language, finding.pairs, "1 block", "{count} blocks");
     let subject = &finding.question.subject;
     let better = finding.blocks.iter().filter(|block| block.log_difference > 0.0).count();
-    if context.provenance != Provenance::Ran {
+    if context.provenance == Provenance::ImportedBlocks {
+        return say!(
+            language,
+            "{blocks} as the file names them have a value of both. {subject} was the better one in \
+             {better} of them. Block by block (+ and × are better): {differences}.",
+            blocks,
+            subject,
+            better,
+            differences
+        );
+    }
+    if context.provenance != Provenance::Ran || context.is_evidence_changed() {
         return say!(
             language,
             "{blocks} have a value of both. {subject} was the better one in {better} of them. \
@@ -403,4 +444,21 @@ fn caveats(finding: &Finding, language: Language) -> impl Iterator<Item = String
             detail = caveat.detail
         )
     })
+}
+
+/// Those of the campaign that the finding does not have itself.
+fn caveats_of_campaign(finding: &Finding, context: &ExplainContext<'_>) -> Vec<String> {
+    let language = context.language;
+    let others = context.of_campaign().filter(|caveat| !finding.caveats.contains(caveat));
+    let paragraph = |caveat: &Caveat| {
+        say!(
+            language,
+            "{code}: {meaning} Of the campaign, here with n = {count}: {detail}.",
+            code = caveat.code,
+            meaning = language.word(caveat.code.meaning()),
+            count = finding.pairs,
+            detail = caveat.detail
+        )
+    };
+    others.map(paragraph).collect()
 }

@@ -221,6 +221,11 @@ pub(crate) fn has_declared_margins(report: &Report) -> bool {
     !Provenance::of(report).is_imported() && is_bound
 }
 
+/// The codes among these that say what was given when there were numbers.
+pub(crate) fn post_hoc<'c>(codes: impl Iterator<Item = &'c str>) -> BTreeSet<&'c str> {
+    codes.filter(|code| code.starts_with("POST_HOC_")).collect()
+}
+
 /// Whether trials were compared with the machine of the campaign's beginning
 /// (`records.fingerprint`).
 pub(crate) fn has_fingerprints(report: &Report) -> bool {

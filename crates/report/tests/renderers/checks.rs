@@ -371,6 +371,7 @@ fn texts(origin: &str, campaign: &Campaign) -> Vec<(&'static str, String)> {
         findings: &campaign.findings,
         provenance: Provenance::of_plan(&campaign.plan),
         binding: campaign.binding,
+        store_caveats: &campaign.store_caveats,
         is_absolute: true,
         language: campaign.language,
     };

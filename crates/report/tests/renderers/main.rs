@@ -49,7 +49,14 @@ fn explained(
     let (provenance, binding) = (Provenance::Ran, Binding::Checked);
     report::explain(
         finding,
-        &ExplainContext { findings, provenance, binding, is_absolute, language },
+        &ExplainContext {
+            findings,
+            provenance,
+            binding,
+            store_caveats: &[],
+            is_absolute,
+            language,
+        },
     )
 }
 

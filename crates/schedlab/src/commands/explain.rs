@@ -17,6 +17,7 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
         findings: &findings,
         provenance: Provenance::of_plan(&loaded.plan),
         binding: loaded.binding,
+        store_caveats: &loaded.caveats,
         is_absolute: arguments.presentation.absolute,
         language: legible(arguments.presentation.language),
     };

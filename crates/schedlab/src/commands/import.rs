@@ -93,7 +93,7 @@ fn count_attempt(
 fn replicates(mapping: &Mapping, importer: &dyn Importer) -> String {
     let format = importer.describe().id;
     match (&mapping.block, mapping.replicate.as_slice()) {
-        (Some(block), _) => format!("a replicate is a block ({block}): every subject ran in each"),
+        (Some(block), _) => format!("a replicate is a block, as the file names them ({block})"),
         (None, []) if !matches!(format, "csv" | "tsv") => {
             format!("what a replicate is, `schedlab list imports --explain {format}` tells")
         }
