@@ -3,9 +3,11 @@
 //! A check passes only where the records show that it was made ([`crate::observed`]); else it was
 //! *not observed*, which is neither good nor bad.
 
+use crate::devices::{DeviceNature, cached_by, devices, is_nameless};
 use crate::observed::{
-    LEAST_TESTED, Provenance, disturbance, fact, has_drawn_order, has_sensitivity,
-    least_replicates, levels_read, most_blocks, order_tested, places, tells_order, work_counted,
+    LEAST_ORDERS, LEAST_TESTED, Provenance, disturbance, fact, has_predecessors, has_sensitivity,
+    has_varied_order, least_replicates, levels_read, most_blocks, order_tested, places,
+    predecessor_tested, tells_order, whole_blocks, work_counted,
 };
 use crate::view::Report;
 use model::{Binding, CaveatCheck, CaveatCode, Role, Verdict};
@@ -98,7 +100,18 @@ pub(crate) fn checks_with_caveats(report: &Report) -> Vec<CheckWithCaveats> {
         let check = Check { name: language.word(name).to_owned(), state, detail };
         CheckWithCaveats { check, caveats: told }
     }));
+    for one in &mut checks {
+        withhold(report, &mut one.check);
+    }
     checks
+}
+
+/// Nothing passes by evidence that is not as it was written.
+fn withhold(report: &Report, check: &mut Check) {
+    if check.state == CheckState::Passed && report.is_evidence_changed() {
+        check.state = CheckState::NotObserved;
+        check.detail = report.language.word("the evidence is not as it was written").to_owned();
+    }
 }
 
 fn passed(report: &Report, words: &'static str) -> (CheckState, String) {
@@ -144,9 +157,6 @@ fn design(report: &Report) -> (CheckState, String) {
     if report.records.is_empty() {
         return not_observed(report, NO_TRIAL);
     }
-    if has_drawn_order(report) {
-        return passed(report, noted!("runs of all subjects in blocks of random order"));
-    }
     match Provenance::of(report) {
         Provenance::ImportedRows => not_observed(report, NO_BLOCKS),
         Provenance::ImportedBlocks if tells_order(report) => not_observed(report, NOT_DRAWN),
@@ -154,20 +164,45 @@ fn design(report: &Report) -> (CheckState, String) {
             report,
             noted!("the file has blocks, and does not show in which order their runs were made"),
         ),
-        Provenance::Ran | Provenance::Simulated => {
-            let places = places(report);
-            if places.is_all() {
-                return not_observed(report, noted!("every block has the same order"));
-            }
-            let detail = say!(
-                report.language,
-                "the records of {seen} of {all} blocks show the place of each subject",
-                seen = places.seen,
-                all = places.of
-            );
-            (CheckState::NotObserved, detail)
-        }
+        Provenance::Ran | Provenance::Simulated => order_of_blocks(report),
     }
+}
+
+/// Whether the blocks of records of ours have orders that were drawn, and all their trials.
+fn order_of_blocks(report: &Report) -> (CheckState, String) {
+    let language = report.language;
+    let (places, whole) = (places(report), whole_blocks(report));
+    if !places.is_all() {
+        let detail = say!(
+            language,
+            "the records of {seen} of {all} blocks show the place of each subject",
+            seen = places.seen,
+            all = places.of
+        );
+        return (CheckState::NotObserved, detail);
+    }
+    let counts = say!(
+        language,
+        "{seen} of {all} blocks hold a completed trial of every subject",
+        seen = whole.seen,
+        all = whole.of
+    );
+    if whole.seen < LEAST_ORDERS {
+        let detail = say!(
+            language,
+            "{counts}; in fewer than {least} no drawn order is told from a fixed one",
+            counts,
+            least = LEAST_ORDERS
+        );
+        return (CheckState::NotObserved, detail);
+    }
+    if !has_varied_order(report) {
+        return not_observed(report, noted!("every block has the same order"));
+    }
+    if !whole.is_all() {
+        return (CheckState::Warned, counts);
+    }
+    passed(report, noted!("runs of all subjects in blocks of random order"))
 }
 
 fn order_and_drift(report: &Report) -> (CheckState, String) {
@@ -191,18 +226,46 @@ fn order_and_drift(report: &Report) -> (CheckState, String) {
             blocks = counted!(language, blocks, "1 block", "{count} blocks"),
             least = LEAST_TESTED
         )
-    } else if tested.is_all() && has_drawn_order(report) {
-        return passed(report, noted!("no drift, no effect of the order, blocks independent"));
-    } else if tested.is_all() {
-        return not_observed(report, NOT_DRAWN);
-    } else {
+    } else if !tested.is_all() {
         say!(
             language,
             "{seen} of {all} comparisons were tested for drift, order and likeness of neighbours",
             seen = tested.seen,
             all = tested.of
         )
+    } else if !has_varied_order(report) {
+        return not_observed(report, NOT_DRAWN);
+    } else {
+        return predecessors(report);
     };
+    (CheckState::NotObserved, detail)
+}
+
+/// Whether what a sitting leaves behind was sought, where drift and order were.
+fn predecessors(report: &Report) -> (CheckState, String) {
+    let tested = predecessor_tested(report);
+    if tested.is_all() {
+        return passed(
+            report,
+            noted!("no drift, no effect of the order or of what ran before, blocks independent"),
+        );
+    }
+    if !has_predecessors(report) {
+        return not_observed(
+            report,
+            noted!(
+                "no drift and no effect of the order; the records show of no sitting what ran before \
+                 it in the same boot"
+            ),
+        );
+    }
+    let detail = say!(
+        report.language,
+        "no drift and no effect of the order; {seen} of {all} comparisons were tested for what ran \
+         before, which takes seven blocks of two subjects in one boot and eight of more",
+        seen = tested.seen,
+        all = tested.of
+    );
     (CheckState::NotObserved, detail)
 }
 
@@ -305,10 +368,11 @@ fn real_processor(report: &Report) -> (CheckState, String) {
         }
         (Some(engine), _) => (CheckState::Warned, engine.to_owned()),
         (None, Some("false")) => passed(report, noted!("trials ran on the machine itself")),
-        (None, Some(_)) => passed(
+        (None, Some(_)) => not_observed(
             report,
             noted!(
-                "trials ran on the machine itself, which is a virtual one; no guest was emulated"
+                "trials ran on a virtual machine; the records do not show what executes its \
+                 processors"
             ),
         ),
         (None, None) => {
@@ -317,8 +381,8 @@ fn real_processor(report: &Report) -> (CheckState, String) {
     }
 }
 
-/// `environment`: the device that trials write to (`storage.device`), and what is known to answer in
-/// its place (`storage.cached_by`).
+/// The devices that trials may have written to ([`devices`]), and what is known to answer in their
+/// place ([`cached_by`]).
 fn real_device(report: &Report) -> (CheckState, String) {
     match Provenance::of(report) {
         Provenance::Simulated => return not_observed(report, NOTHING_RAN),
@@ -329,14 +393,42 @@ fn real_device(report: &Report) -> (CheckState, String) {
         Provenance::Ran => {}
     }
     let language = report.language;
-    match (fact(report, "storage.device"), fact(report, "storage.cached_by")) {
-        (_, Some(why)) => (CheckState::NotObserved, why.to_owned()),
-        (Some(device), None) => {
-            let known = noted!("no memory of a host is known to answer in its place");
-            (CheckState::Passed, format!("{device}: {}", language.word(known)))
-        }
-        (None, None) => not_observed(report, noted!("no storage device was recorded")),
+    let devices = devices(report);
+    let of = |wanted: DeviceNature| {
+        let chosen = devices.iter().filter(|(_, nature)| *nature == wanted);
+        chosen.map(|(name, _)| name.as_str()).collect::<Vec<&str>>()
+    };
+    let (made_up, unknown) = (of(DeviceNature::Virtual), of(DeviceNature::Unknown));
+    if !made_up.is_empty() {
+        let detail = say!(
+            language,
+            "{devices}: a virtual device, and what is below it was measured with it",
+            devices = made_up.join(", ")
+        );
+        return (CheckState::Warned, detail);
     }
+    if let Some(why) = cached_by(report) {
+        return (CheckState::NotObserved, why.to_owned());
+    }
+    let is_named = unknown.iter().all(|name| !is_nameless(name));
+    if devices.is_empty() || !is_named {
+        return not_observed(report, noted!("no storage device was recorded"));
+    }
+    if !unknown.is_empty() {
+        let detail = say!(
+            language,
+            "{devices}: the records do not show that it is a real device",
+            devices = unknown.join(", ")
+        );
+        return (CheckState::NotObserved, detail);
+    }
+    let detail = say!(
+        language,
+        "{devices}: a disk of a machine that is no virtual one, and no memory of a host is known to \
+         answer in its place",
+        devices = of(DeviceNature::Real).join(", ")
+    );
+    (CheckState::Passed, detail)
 }
 
 /// Fewer give no verdict (docs/method.md#m-verdict).
@@ -427,7 +519,9 @@ pub(crate) fn trials(report: &Report) -> Check {
             ),
         )
     };
-    Check { name: language.word("trials").to_owned(), state, detail }
+    let mut check = Check { name: language.word("trials").to_owned(), state, detail };
+    withhold(report, &mut check);
+    check
 }
 
 /// Whether plan and records are as they were written (`binding`, and the caveats of the judge).
@@ -469,6 +563,10 @@ fn in_force(report: &Report) -> (CheckState, String) {
             return not_observed(report, nothing);
         }
         Provenance::Ran => {}
+    }
+    if report.subjects.iter().all(|subject| subject.levels.is_empty()) {
+        let nothing = noted!("no trial failed or broke a rule, and no subject sets a level");
+        return passed(report, nothing);
     }
     let read = levels_read(report);
     if read.is_all() {

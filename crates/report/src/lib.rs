@@ -10,6 +10,7 @@ mod breakdown;
 mod caveats;
 mod checks;
 mod compare;
+mod devices;
 mod distributions;
 mod ejections;
 mod emulated;

@@ -15,8 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// (docs/method.md#m-warnings): neighbours that resemble each other (`AUTOCORR`) in six, a drift
 /// in five, an effect of the order in four.
 pub(crate) const LEAST_TESTED: usize = 6;
-/// So many blocks of two subjects or more in one and the same order were not drawn by lot.
-const LEAST_ORDERS: usize = 6;
+/// So many blocks of two subjects or more in one and the same order were not drawn by lot; fewer
+/// show neither.
+pub(crate) const LEAST_ORDERS: usize = 6;
 
 /// Where the numbers of a report come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,14 +126,41 @@ pub(crate) fn places(report: &Report) -> Extent {
     Extent::of(orders(report).into_values(), |(_, is_whole)| *is_whole)
 }
 
-/// Whether blocks are slots of time in which each subject ran once, in an order that was drawn:
-/// nobody else measured (`design.imported`), each subject of a block has a place of its own, and
-/// not all of many blocks have one order (`records.position`).
-pub(crate) fn has_drawn_order(report: &Report) -> bool {
-    let orders = orders(report);
-    let distinct: BTreeSet<&Vec<&str>> = orders.values().map(|(order, _)| order).collect();
-    let is_alone = distinct.iter().all(|order| order.len() < 2);
-    let is_varied = orders.len() < LEAST_ORDERS || distinct.len() > 1 || is_alone;
+/// Each block, and whether it is whole: it holds a completed trial of every subject for each of its
+/// workloads (`records.outcome`); of a trial that ran again the last one counts.
+fn wholeness(report: &Report) -> BTreeMap<u32, bool> {
+    let mut trials: BTreeMap<u32, BTreeMap<(&str, &str), bool>> = BTreeMap::new();
+    for record in &report.records {
+        let is_completed = record.outcome == Outcome::Completed;
+        let key = (record.subject.as_str(), record.workload.as_str());
+        trials.entry(record.block).or_default().insert(key, is_completed);
+    }
+    let is_whole = |of_block: &BTreeMap<(&str, &str), bool>| {
+        let workloads: BTreeSet<&str> = of_block.keys().map(|(_, workload)| *workload).collect();
+        report.subjects.iter().all(|subject| {
+            workloads
+                .iter()
+                .all(|workload| of_block.get(&(subject.id.as_str(), *workload)) == Some(&true))
+        })
+    };
+    trials.iter().map(|(block, of_block)| (*block, is_whole(of_block))).collect()
+}
+
+/// Blocks that hold a completed trial of every subject (`records.outcome`).
+pub(crate) fn whole_blocks(report: &Report) -> Extent {
+    Extent::of(wholeness(report).into_values(), |is_whole| *is_whole)
+}
+
+/// Whether the records show blocks as slots of time in which each subject ran once, in more than
+/// one order: nobody else measured (`design.imported`), each subject of a block has a place of its
+/// own, and not all of six whole blocks or more have one order (`records.position`).
+pub(crate) fn has_varied_order(report: &Report) -> bool {
+    let (orders, whole) = (orders(report), wholeness(report));
+    let whole: Vec<&u32> =
+        whole.iter().filter(|(_, is_whole)| **is_whole).map(|(block, _)| block).collect();
+    let of_whole = whole.iter().filter_map(|block| orders.get(*block));
+    let distinct: BTreeSet<&Vec<&str>> = of_whole.map(|(order, _)| order).collect();
+    let is_varied = whole.len() >= LEAST_ORDERS && distinct.len() > 1;
     !Provenance::of(report).is_imported() && places(report).is_all() && is_varied
 }
 
@@ -141,6 +169,11 @@ pub(crate) fn has_drawn_order(report: &Report) -> bool {
 pub(crate) fn tells_order(report: &Report) -> bool {
     let imported = report.design.imported.as_ref();
     imported.is_some_and(|imported| imported.order == ImportedOrder::Column)
+}
+
+/// Whether that may be said of the campaign: nobody edited what shows it.
+pub(crate) fn has_drawn_order(report: &Report) -> bool {
+    !report.is_evidence_changed() && has_varied_order(report)
 }
 
 /// The findings that verdicts are about.
@@ -170,6 +203,25 @@ pub(crate) fn order_tested(report: &Report) -> Extent {
             [one.p_trend, one.p_order, one.lag_one, one.von_neumann].iter().all(Option::is_some)
         };
         has_replicates(finding) && finding.diagnostics.as_ref().is_some_and(has_tests)
+    })
+}
+
+/// Comparisons that were tested for what a sitting leaves behind for the next
+/// (`findings.diagnostics.p_predecessor`).
+pub(crate) fn predecessor_tested(report: &Report) -> Extent {
+    Extent::of(judged(report), |finding| {
+        finding.diagnostics.as_ref().is_some_and(|one| one.p_predecessor.is_some())
+    })
+}
+
+/// Whether the records show of any sitting which one came before it in the same boot
+/// (`records.sequence`, `records.boot_id`).
+pub(crate) fn has_predecessors(report: &Report) -> bool {
+    let sitting = |record: &Record| (record.block, record.subject.clone());
+    report.records.windows(2).any(|two| {
+        let [before, after] = [&two[0], &two[1]];
+        let is_known = before.sequence < after.sequence && before.boot_id == after.boot_id;
+        is_known && sitting(before) != sitting(after)
     })
 }
 
@@ -215,10 +267,13 @@ pub(crate) fn unset(report: &Report) -> &'static str {
 }
 
 /// Whether the margins stood in the plan before there were numbers: nobody else measured
-/// (`design.imported`), and each record is bound to its plan (`records.chain`, as `binding` says).
+/// (`design.imported`), each record is bound to its plan (`records.chain`, as `binding` says),
+/// nothing was edited since, and nothing was given when there were numbers.
 pub(crate) fn has_declared_margins(report: &Report) -> bool {
     let is_bound = report.binding == Binding::Checked && !report.records.is_empty();
-    !Provenance::of(report).is_imported() && is_bound
+    let codes = report.caveats.iter().map(|caveat| caveat.code.as_str());
+    let is_as_written = !report.is_evidence_changed() && post_hoc(codes).is_empty();
+    !Provenance::of(report).is_imported() && is_bound && is_as_written
 }
 
 /// The codes among these that say what was given when there were numbers.
@@ -227,9 +282,9 @@ pub(crate) fn post_hoc<'c>(codes: impl Iterator<Item = &'c str>) -> BTreeSet<&'c
 }
 
 /// Whether trials were compared with the machine of the campaign's beginning
-/// (`records.fingerprint`).
+/// (`records.fingerprint`), and nobody edited what shows it.
 pub(crate) fn has_fingerprints(report: &Report) -> bool {
-    let has_run = Provenance::of(report) == Provenance::Ran;
+    let has_run = Provenance::of(report) == Provenance::Ran && !report.is_evidence_changed();
     Extent::of(report.records.iter(), |record| has_run && !record.fingerprint.is_empty()).is_all()
 }
 

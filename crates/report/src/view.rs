@@ -124,6 +124,12 @@ impl Report {
         self.findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Simulated)
     }
 
+    /// Whether plan, experiment or records are not as they were written, so that no step which they
+    /// show was observed.
+    pub(crate) fn is_evidence_changed(&self) -> bool {
+        self.caveats.iter().any(|caveat| caveat.code == CaveatCode::EvidenceChanged.as_str())
+    }
+
     /// The code that a record has which is bound to nothing.
     pub(crate) fn code_of_unbound(&self, record: &Record) -> Option<&'static str> {
         let is_unbound = self.binding == Binding::Absent && record.chain.is_none();

@@ -3,7 +3,10 @@
 use crate::campaigns::{Campaign, Draft, campaign};
 use crate::languages::korean;
 use crate::{drawn, page, stored};
-use model::{Binding, CaveatCode, Disturbance, Finding, ImportedOrder, Obstacle, Role, Verdict};
+use model::{
+    Binding, Caveat, CaveatCode, Disturbance, Finding, ImportedOrder, Obstacle, Outcome, Record,
+    Role, Verdict,
+};
 use report::{ExplainContext, HAS_PAGE, Page, Provenance, RENDERERS, explain, page_json, view};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -71,7 +74,8 @@ fn states(campaign: &Campaign) -> BTreeMap<String, String> {
     told(campaign).into_iter().map(|[name, state, _]| (name, state)).collect()
 }
 
-/// The measured campaign without its caveats, as if the machine had been quiet.
+/// The measured campaign without its caveats, as if the machine had been quiet and no virtual one,
+/// and what ran before had been tested.
 fn quiet() -> Campaign {
     let mut campaign = stored::measured();
     campaign.findings.caveats.clear();
@@ -86,6 +90,16 @@ fn quiet() -> Campaign {
             });
         }
     }
+    for finding in &mut campaign.findings.findings {
+        finding.diagnostics.as_mut().unwrap().p_predecessor = Some(0.5);
+    }
+    for (fact, value) in [
+        ("machine.is_virtual", "false"),
+        ("storage.device", "nvme0n1"),
+        ("storage.model", "Samsung SSD 980"),
+    ] {
+        campaign.environment.0.insert(fact.to_owned(), value.to_owned());
+    }
     campaign
 }
 
@@ -93,7 +107,7 @@ fn quiet() -> Campaign {
 type Removal = fn(&mut Campaign);
 
 /// Each check with a field that it rests on, and what takes that field away.
-const FIELDS: [(&str, &str, Removal); 17] = [
+const FIELDS: [(&str, &str, Removal); 22] = [
     ("trials", "records.levels", |one| one.records[0].levels.clear()),
     ("unchanged evidence", "records.chain", |one| one.binding = Binding::Absent),
     ("same work", "records.invocations.run", |one| one.records[0].invocations[0].run = None),
@@ -111,6 +125,9 @@ const FIELDS: [(&str, &str, Removal); 17] = [
             record.position = place.unwrap() as u32;
         }
     }),
+    ("design", "records.outcome", |one| {
+        one.records[0].outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+    }),
     ("order and drift", "records.position", |one| {
         one.records.iter_mut().for_each(|record| record.position = 0);
     }),
@@ -118,6 +135,9 @@ const FIELDS: [(&str, &str, Removal); 17] = [
     ("order and drift", "findings.diagnostics.p_trend", |one| diagnostics(one).p_trend = None),
     ("order and drift", "findings.diagnostics.p_order", |one| diagnostics(one).p_order = None),
     ("order and drift", "findings.diagnostics.lag_one", |one| diagnostics(one).lag_one = None),
+    ("order and drift", "findings.diagnostics.p_predecessor", |one| {
+        diagnostics(one).p_predecessor = None;
+    }),
     ("quiet machine", "records.invocations.disturbance", |one| {
         one.records[0].invocations[0].disturbance = None;
     }),
@@ -132,7 +152,21 @@ const FIELDS: [(&str, &str, Removal); 17] = [
     ("real device", "environment[storage.device]", |one| {
         one.environment.0.remove("storage.device");
     }),
+    ("real device", "environment[storage.model]", |one| {
+        one.environment.0.remove("storage.model");
+    }),
+    ("real device", "environment[machine.is_virtual]", |one| {
+        one.environment.0.remove("machine.is_virtual");
+    }),
+    ("real device", "records.fingerprint_difference[target.device], a disk's", |one| {
+        set_target(&mut one.records[0], "dm-0");
+    }),
 ];
+
+/// A trial that wrote to this device.
+fn set_target(record: &mut Record, device: &str) {
+    record.fingerprint_difference.insert("target.device".to_owned(), device.to_owned());
+}
 
 fn diagnostics(campaign: &mut Campaign) -> &mut model::Diagnostics {
     campaign.findings.findings[0].diagnostics.as_mut().unwrap()
@@ -166,10 +200,163 @@ fn nothing_passes_of_a_campaign_in_which_no_trial_ran() {
 fn order_and_drift_are_not_observed_in_fewer_blocks_than_their_tests_need() {
     let campaign = stored::two_blocks();
     let states = states(&campaign);
-    assert_eq!((&*states["order and drift"], &*states["design"]), ("not_observed", "passed"));
+    let found = (&*states["order and drift"], &*states["design"]);
+    assert_eq!(found, ("not_observed", "not_observed"));
     let told = "not tested in so few blocks: 2 blocks, and the tests need 6";
     assert_eq!(detail(&campaign, "order and drift"), told);
-    assert_eq!(self::states(&stored::simulated())["order and drift"], "passed");
+    let simulated = stored::simulated();
+    assert_eq!(self::states(&simulated)["order and drift"], "not_observed", "six blocks");
+    let told = detail(&simulated, "order and drift");
+    assert!(told.contains("0 of 1 comparisons were tested for what ran before"), "{told}");
+    let mut booted = simulated;
+    for record in &mut booted.records {
+        record.boot_id = format!("{} {}", record.block, record.subject);
+    }
+    let told = detail(&booted, "order and drift");
+    assert!(told.contains("of no sitting what ran before it in the same boot"), "{told}");
+}
+
+/// State and detail of a check.
+fn check(campaign: &Campaign, name: &str) -> (String, String) {
+    (states(campaign).remove(name).unwrap(), detail(campaign, name))
+}
+
+#[test]
+fn blocks_that_are_not_whole_are_counted() {
+    let mut campaign = quiet();
+    let of_first = campaign.records.iter().filter(|record| record.block == 0);
+    let mut seventh: Vec<Record> = of_first.cloned().collect();
+    seventh.iter_mut().for_each(|record| record.block = 6);
+    seventh.pop();
+    campaign.records.extend(seventh);
+    let told = "6 of 7 blocks hold a completed trial of every subject";
+    assert_eq!(check(&campaign, "design"), ("warned".to_owned(), told.to_owned()));
+
+    let mut few = quiet();
+    few.records.retain(|record| record.block != 5);
+    let told = "5 of 5 blocks hold a completed trial of every subject; in fewer than 6 no drawn \
+                order is told from a fixed one";
+    assert_eq!(check(&few, "design"), ("not_observed".to_owned(), told.to_owned()));
+    let markdown = drawn(&few, "markdown", page(80));
+    assert!(!markdown.contains("randomised blocks"), "{markdown}");
+}
+
+#[test]
+fn a_virtual_device_is_a_warning_and_one_that_nobody_knows_was_not_observed() {
+    let of = |device: &str| {
+        let mut campaign = quiet();
+        campaign.environment.0.insert("storage.device".to_owned(), device.to_owned());
+        check(&campaign, "real device").0
+    };
+    for device in ["vda", "xvda", "loop0", "ram0", "zram0", "nbd0", "nullb0"] {
+        assert_eq!(of(device), "warned", "{device}");
+    }
+    for device in ["dm-0", "md127", "pmem0"] {
+        assert_eq!(of(device), "not_observed", "{device}");
+    }
+    let mut of_targets = quiet();
+    of_targets.records.iter_mut().for_each(|record| set_target(record, "loop3"));
+    let (state, detail) = check(&of_targets, "real device");
+    assert_eq!(state, "warned", "what trials wrote to counts");
+    assert!(detail.starts_with("loop3: a virtual device"), "{detail}");
+}
+
+/// Steps that a campaign of ours shows, and no edited one.
+const OF_RECORDS: [&str; 10] = [
+    "was read back",
+    "every run counted its work",
+    "both ran, each once",
+    "Nothing of it changed between trials.",
+    "order drawn anew",
+    "in random order",
+    "blocks of random order",
+    "randomised blocks of",
+    "blocks independent",
+    "declared before the run",
+];
+
+#[test]
+fn nothing_passes_and_no_step_is_stated_where_the_evidence_was_edited() {
+    let mut campaign = quiet();
+    let all: String = texts("measured", &campaign).into_iter().map(|(_, text)| text).collect();
+    let is_slide = |step: &&str| ["order drawn anew", "in random order"].contains(step);
+    for step in OF_RECORDS.iter().filter(|step| HAS_PAGE || !is_slide(step)) {
+        assert!(all.contains(step), "{step}");
+    }
+    let flaw = Caveat::new(CaveatCode::EvidenceChanged, "the margin is 5 % in place of 2 %");
+    campaign.findings.caveats.push(flaw);
+    for (check, state) in states(&campaign) {
+        assert_ne!(state, "passed", "{check}");
+    }
+    for (id, text) in texts("measured", &campaign) {
+        for step in OF_RECORDS {
+            assert!(!text.contains(step), "{id}: {step}");
+        }
+    }
+}
+
+#[test]
+fn what_was_given_when_the_numbers_were_there_is_said_to_be() {
+    for mut campaign in [quiet(), stored::in_blocks()] {
+        let given = Caveat::new(CaveatCode::PostHocMargin, "a margin of 5 %");
+        campaign.findings.caveats.push(given);
+        let texts = texts("measured", &campaign);
+        let told = "Something of the question was given when the numbers were there \
+                    (POST_HOC_MARGIN)";
+        assert!(of(&texts, "explain").contains(told), "{}", of(&texts, "explain"));
+        for (id, text) in &texts {
+            assert!(!text.contains("declared before the run"), "{id}");
+        }
+    }
+    let mut campaign = quiet();
+    campaign.findings.caveats.push(Caveat::new(CaveatCode::PostHocMargin, "a margin of 5 %"));
+    if HAS_PAGE {
+        let slides = of(&texts("measured", &campaign), "pptx");
+        assert!(slides.contains("what is judged was given when the numbers were there"));
+    }
+}
+
+#[test]
+fn blocks_of_a_file_are_those_that_it_names() {
+    let texts = texts("blocks", &stored::in_blocks());
+    let told = "6 blocks as the file names them have a value of both";
+    assert!(of(&texts, "explain").contains(told), "{}", of(&texts, "explain"));
+    if HAS_PAGE {
+        assert!(of(&texts, "pptx").contains("the block, as the file names it"));
+    }
+}
+
+#[test]
+fn explanations_and_rows_have_every_caveat_that_speaks_against_them() {
+    let mut campaign = quiet();
+    let of_campaign = Caveat::new(CaveatCode::SingleBoot, "6 blocks in 1 boot");
+    campaign.findings.caveats.push(of_campaign);
+    campaign.store_caveats.push(Caveat::new(CaveatCode::TornRecord, "line 9 was dropped"));
+    let finding = &mut campaign.findings.findings[0];
+    finding.caveats.push(Caveat::new(CaveatCode::Drift, "3 % over the campaign"));
+    let question = finding.question.clone();
+    let texts = texts("measured", &campaign);
+    let explained = of(&texts, "explain");
+    for told in [
+        "SINGLE_BOOT: All blocks ran in one boot: the finding speaks of this boot. Of the \
+         campaign, here with n = 6: 6 blocks in 1 boot.",
+        "n = 6: line 9 was dropped.",
+        "DRIFT: ",
+    ] {
+        assert!(explained.contains(told), "{told}: {explained}");
+    }
+    let csv = of(&texts, "csv");
+    let mut rows = csv::Reader::from_reader(csv.as_bytes());
+    for row in rows.records().map(Result::unwrap) {
+        let is_own =
+            [&question.subject, &question.reference].iter().any(|id| id.as_str() == &row[2]);
+        let expected =
+            if is_own { "DRIFT SINGLE_BOOT TORN_RECORD" } else { "SINGLE_BOOT TORN_RECORD" };
+        assert_eq!(&row[13], expected, "{row:?}");
+    }
+    let bench = of(&texts, "benchfmt");
+    let (_, values) = bench.split_once("campaign-caveats: SINGLE_BOOT TORN_RECORD\n").unwrap();
+    assert!(values.contains("# caveats: DRIFT\n") && values.contains("\n# caveats:\n"), "{bench}");
 }
 
 #[test]

@@ -6,7 +6,9 @@ use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::trimmed;
 use crate::attempt::attempt;
 use crate::checks::{CheckState, checks, trials};
-use crate::observed::{Provenance, has_declared_margins, has_drawn_order, unset};
+use crate::observed::{
+    Provenance, has_declared_margins, has_drawn_order, post_hoc, unset, whole_blocks,
+};
 use crate::quantities::{confidence, direction, duration};
 use crate::view::{Report, SubjectView};
 use phrases::{counted, say};
@@ -163,12 +165,18 @@ fn metrics(report: &Report) -> Option<Slide> {
         (language.word("direction"), 4),
         (language.word("margin"), 3),
     ];
+    let codes = post_hoc(report.caveats.iter().map(|caveat| caveat.code.as_str()));
     let notes = if has_declared_margins(report) {
         language.word("The margin is the difference that would matter, declared before the run.")
-    } else {
+    } else if codes.is_empty() {
         language.word(
             "The margin is the difference that would matter. Nothing shows that it was chosen \
              before the numbers were there.",
+        )
+    } else {
+        language.word(
+            "The margin is the difference that would matter. The margin, the level or what is judged \
+             was given when the numbers were there.",
         )
     };
     (!rows.is_empty()).then(|| {
@@ -180,31 +188,46 @@ fn metrics(report: &Report) -> Option<Slide> {
     })
 }
 
-fn method(report: &Report) -> Slide {
+/// In which order runs were made, as far as the records show it.
+fn order(report: &Report, blocks: &str) -> String {
     let language = report.language;
-    let design = &report.design;
-    let blocks = counted!(language, design.blocks, "1 block", "{count} blocks");
-    let order = match Provenance::of(report) {
+    let whole = whole_blocks(report);
+    match Provenance::of(report) {
         Provenance::ImportedRows => language
             .word("numbers of others, without blocks: what changed between runs may be in them")
             .to_owned(),
         Provenance::ImportedBlocks => say!(
             language,
-            "numbers of others, in {blocks}; the order of their runs is not known",
+            "numbers of others, in {blocks} as the file names them; the order of their runs is not \
+             known",
             blocks
         ),
-        Provenance::Ran | Provenance::Simulated if !has_drawn_order(report) => say!(
+        Provenance::Ran | Provenance::Simulated if !has_drawn_order(report) => {
+            say!(language, "{blocks}; nothing shows that the order of their runs was drawn", blocks)
+        }
+        Provenance::Ran | Provenance::Simulated if !whole.is_all() => say!(
             language,
-            "{blocks}; the records do not show in which order their runs were made",
-            blocks
+            "{blocks}, each in an order drawn anew (seed {seed}); {seen} of {all} blocks hold a \
+             completed trial of every subject",
+            blocks,
+            seed = report.design.seed,
+            seen = whole.seen,
+            all = whole.of
         ),
         Provenance::Ran | Provenance::Simulated => say!(
             language,
             "{blocks}; in each, every subject runs once, in an order drawn anew (seed {seed})",
             blocks,
-            seed = design.seed
+            seed = report.design.seed
         ),
-    };
+    }
+}
+
+fn method(report: &Report) -> Slide {
+    let language = report.language;
+    let design = &report.design;
+    let blocks = counted!(language, design.blocks, "1 block", "{count} blocks");
+    let order = order(report, &blocks);
     let verdict = say!(
         language,
         "better or worse where the difference is shown at {level} % over {families}; equivalent \
@@ -234,7 +257,10 @@ fn method(report: &Report) -> Slide {
         Provenance::ImportedRows => {
             language.word("one execution, as far as the file tells them apart")
         }
-        _ => language.word("the block; iterations and invocations within a trial are none"),
+        Provenance::ImportedBlocks => language.word("the block, as the file names it"),
+        Provenance::Ran | Provenance::Simulated => {
+            language.word("the block; iterations and invocations within a trial are none")
+        }
     };
     let active = trials(report).detail;
     let mut paragraphs = vec![
