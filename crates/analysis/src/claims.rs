@@ -5,6 +5,7 @@
 //! docs/method.md#m-claims). A claim about several comparisons is confirmed where each of them
 //! confirms it, and refuted by one of them; one without a finding leaves it open.
 
+mod basis;
 mod combined;
 mod conjunction;
 mod cross_workload;
@@ -13,86 +14,25 @@ mod parts;
 mod rule;
 mod subjects;
 
-pub(crate) use family::{cap, decide_differences, findings};
+pub(crate) use basis::ClaimEvidence;
+pub(crate) use family::{ClaimedFindings, cap, decide_differences, findings};
 
 use crate::comparison_labels::{ComparisonLabel, in_words};
 use conjunction::together;
+use family::INSIDE_BY_ITSELF;
 use model::{
-    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, DECLARED_FAMILY, Effect, Finding,
-    Interval, Plan, Question, Role, Verdict,
+    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Effect, Finding, Interval, Plan,
+    Question, Role, Verdict,
 };
 use parts::{Part, parts};
-use rule::{Measured, outcome};
+use rule::{Measured, outcome, settled};
 use stats::ln;
 
 /// Why claims across workloads stay open where nothing tests them.
 const UNTESTED: &str = "it compares within blocks, in campaigns that ran to their planned end";
 
-/// What claims are judged by.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ClaimEvidence<'a> {
-    /// Findings that claims are about, and perhaps others.
-    pub findings: &'a [Finding],
-    /// Where they come from.
-    pub basis: ClaimBasis,
-}
-
-/// Where the findings come from that claims are judged by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ClaimBasis {
-    /// [`findings`], of a campaign in blocks.
-    OwnTests,
-    /// The comparisons that [`is_about`] chose, of numbers without blocks.
-    WithoutBlocks,
-    /// The declared family, where no test of other comparisons holds.
-    DeclaredFamily,
-}
-
-impl ClaimBasis {
-    /// What its intervals hold for, in words.
-    fn family_words(self) -> &'static str {
-        match self {
-            Self::OwnTests | Self::WithoutBlocks => "all claims",
-            Self::DeclaredFamily => "the whole family",
-        }
-    }
-
-    /// Whether workloads were compared, and comparisons combined, where a claim asks for it.
-    fn has_tests_in_blocks(self) -> bool {
-        self == Self::OwnTests
-    }
-
-    /// Whether a finding of this question compares subjects for themselves. What one claim
-    /// combines, and workloads inside a subject, have findings of the same shape beside them.
-    fn compares_subjects(self, question: &Question) -> bool {
-        match self {
-            Self::OwnTests => question.family == subjects::SUBJECTS,
-            Self::WithoutBlocks => true,
-            Self::DeclaredFamily => question.family == DECLARED_FAMILY,
-        }
-    }
-}
-
-impl<'a> ClaimEvidence<'a> {
-    /// Findings of [`findings`], of a campaign in blocks.
-    pub(crate) fn of_blocks(findings: &'a [Finding]) -> Self {
-        Self { findings, basis: ClaimBasis::OwnTests }
-    }
-
-    /// Findings of the comparisons that [`is_about`] chose, of numbers without blocks.
-    pub(crate) fn without_blocks(findings: &'a [Finding]) -> Self {
-        Self { findings, basis: ClaimBasis::WithoutBlocks }
-    }
-
-    /// Findings of the declared family, where no test of other comparisons holds.
-    pub(crate) fn declared(findings: &'a [Finding]) -> Self {
-        Self { findings, basis: ClaimBasis::DeclaredFamily }
-    }
-}
-
 /// Judges every claim of a plan.
 pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFinding> {
-    let family = evidence.basis.family_words();
     let of_claim = |(index, claim): (usize, &Claim)| {
         let mut parts = parts(plan, (index, claim), evidence);
         if claim.is_single() {
@@ -101,7 +41,7 @@ pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFindi
         let is_emulated =
             parts.iter().any(|part| part.finding.is_ok_and(|(finding, _)| finding.is_emulated));
         let judged: Vec<Judged> =
-            parts.into_iter().map(|part| Judged::of(claim, part, family)).collect();
+            parts.into_iter().map(|part| Judged::of((index, claim), part, evidence)).collect();
         let (outcome, reason, tally) = match judged.as_slice() {
             [] => {
                 let is_of_blocks = claim.is_across_workloads() || claim.is_combined();
@@ -159,9 +99,15 @@ struct Judged {
 }
 
 impl Judged {
-    fn of(claim: &Claim, part: Part<'_>, family: &str) -> Self {
+    fn of((index, claim): (usize, &Claim), part: Part<'_>, evidence: ClaimEvidence<'_>) -> Self {
+        let family = evidence.basis.family_words();
         let (found, unjudged) = match part.finding {
-            Ok((finding, is_turned)) => (judge(claim, finding, is_turned, family), None),
+            Ok((finding, is_turned)) => {
+                let alone = evidence.alone(index, &finding.question);
+                let alone = alone.map(|finding| Reading { finding, is_turned });
+                let reading = Reading { finding, is_turned };
+                (judge(claim, reading, alone, family), None)
+            }
             Err(why) => ((ClaimOutcome::Undecided, why.to_owned(), None), Some(why)),
         };
         let (outcome, reason, log) = found;
@@ -169,47 +115,94 @@ impl Judged {
     }
 }
 
-/// The outcome, why, and the measured log ratio.
+/// A finding, read the claim's way round and in the metric's own direction, as claims are written.
+#[derive(Debug, Clone, Copy)]
+struct Reading<'a> {
+    finding: &'a Finding,
+    /// Whether it compares the other way round than the claim.
+    is_turned: bool,
+}
+
+impl<'a> Reading<'a> {
+    /// The estimate; none where nothing may be claimed of it.
+    fn effect(self) -> Option<&'a Effect> {
+        self.finding.effect.as_ref().filter(|_| !self.finding.is_forbidden())
+    }
+
+    fn sign(self) -> f64 {
+        self.finding.question.direction.sign() * if self.is_turned { -1.0 } else { 1.0 }
+    }
+
+    /// The ends of an interval as log ratios of the value, the lower one first.
+    fn ends(self, interval: Interval) -> [f64; 2] {
+        let mut ends = [interval.low, interval.high].map(|end| self.sign() * ln(end));
+        ends.sort_by(f64::total_cmp);
+        ends
+    }
+
+    fn measured(self, effect: &Effect) -> Measured {
+        let verdict = match (self.finding.verdict, self.is_turned) {
+            (Verdict::Better, true) => Verdict::Worse,
+            (Verdict::Worse, true) => Verdict::Better,
+            (verdict, _) => verdict,
+        };
+        let [low, high] = self.ends(effect.family_interval);
+        let theta = ln(1.0 + self.finding.margin);
+        Measured { verdict, low, high, theta, direction: self.finding.question.direction }
+    }
+
+    fn outcome(self, claimed: ClaimedEffect) -> ClaimOutcome {
+        let of_effect = |effect| outcome(claimed, &self.measured(effect));
+        self.effect().map_or(ClaimOutcome::Undecided, of_effect)
+    }
+}
+
+/// The outcome, why, and the measured log ratio, of a comparison among those of all claims and, where
+/// it was judged so, among those of its own claim alone.
 fn judge(
     claim: &Claim,
-    finding: &Finding,
-    is_turned: bool,
+    reading: Reading<'_>,
+    alone: Option<Reading<'_>>,
     family: &str,
 ) -> (ClaimOutcome, String, Option<f64>) {
-    let verdict = match (finding.verdict, is_turned) {
-        (Verdict::Better, true) => Verdict::Worse,
-        (Verdict::Worse, true) => Verdict::Better,
-        (verdict, _) => verdict,
-    };
-    let Some(effect) = finding.effect.as_ref().filter(|_| !finding.is_forbidden()) else {
+    let finding = reading.finding;
+    let Some(effect) = reading.effect() else {
         let reason = finding.reason.clone().unwrap_or_else(|| "there is no estimate".to_owned());
         return (ClaimOutcome::Undecided, reason, None);
     };
-    // In the metric's own direction, as claims are written.
-    let sign = finding.question.direction.sign() * if is_turned { -1.0 } else { 1.0 };
-    let of_claim = |interval: Interval| {
-        let mut ends = [sign * ln(interval.low), sign * ln(interval.high)];
-        ends.sort_by(f64::total_cmp);
-        ends
-    };
-    let [low, high] = of_claim(effect.family_interval);
-    let theta = ln(1.0 + finding.margin);
-    let measured = Measured { verdict, low, high, theta, direction: finding.question.direction };
-    let outcome = outcome(claim.effect, &measured);
+    let measured = reading.measured(effect);
+    let shown = outcome(claim.effect, &measured);
+    let alone = alone.map_or(shown, |alone| alone.outcome(claim.effect));
+    let settled = settled(alone, shown);
     let decisive = deciding(finding.verdict, effect, &measured);
-    let own = of_claim(decisive.unwrap_or(effect.interval));
-    let log = sign * effect.log_mean;
+    let own = reading.ends(decisive.unwrap_or(effect.interval));
+    let log = reading.sign() * effect.log_mean;
     let of_what = if claim.shape.turns.is_some() { "the ratio of the two" } else { "the value" };
     let beside = match (claim.effect, decisive) {
         (ClaimedEffect::Change(fraction), _) => format!(
             "{} with {family} in mind{}",
-            range([low, high]),
-            of_size(ln(1.0 + fraction), outcome, &measured, own)
+            range([measured.low, measured.high]),
+            of_size(ln(1.0 + fraction), shown, &measured, own)
         ),
         (_, Some(_)) => format!("{} with {family} in mind", range(own)),
         (_, None) => format!("{} for this comparison alone", range(own)),
     };
-    (outcome, format!("measured {} of {of_what}, {beside}", change(log)), Some(log))
+    let withheld = withheld(finding, alone, settled != shown);
+    (settled, format!("measured {} of {of_what}, {beside}{withheld}", change(log)), Some(log))
+}
+
+/// Why a comparison is open whose numbers among all claims look decided.
+fn withheld(finding: &Finding, alone: ClaimOutcome, is_unlike: bool) -> String {
+    if is_unlike {
+        let word = word(alone);
+        return format!(
+            "; were this the plan's only claim, it would be {word} here: it stays open"
+        );
+    }
+    match &finding.reason {
+        Some(reason) if reason == INSIDE_BY_ITSELF => format!("; {reason}"),
+        _ => String::new(),
+    }
 }
 
 /// The interval that showed the verdict: that of the level which it was shown at, or that of the
@@ -264,20 +257,25 @@ fn tally(judged: &[Judged]) -> ClaimTally {
     }
 }
 
+/// How one comparison ended.
+fn word(outcome: ClaimOutcome) -> &'static str {
+    match outcome {
+        ClaimOutcome::Confirmed => "confirmed",
+        ClaimOutcome::Refuted => "refuted",
+        ClaimOutcome::RefutedInSize => "refuted in size",
+        ClaimOutcome::Immaterial => "immaterial",
+        ClaimOutcome::RefutedAndImmaterial => "refuted as stated, and immaterial",
+        ClaimOutcome::Undecided => "open",
+    }
+}
+
 /// How several comparisons ended, with their numbers and where each kind was.
 fn in_each(plan: &Plan, judged: &[Judged]) -> String {
     let questions: Vec<&Question> = judged.iter().map(|one| &one.question).collect();
     let places = ComparisonLabel::of_each(plan, &questions);
     let mut clauses: Vec<String> = Vec::new();
     for wanted in ClaimOutcome::ALL {
-        let word = match wanted {
-            ClaimOutcome::Confirmed => "confirmed",
-            ClaimOutcome::Refuted => "refuted",
-            ClaimOutcome::RefutedInSize => "refuted in size",
-            ClaimOutcome::Immaterial => "immaterial",
-            ClaimOutcome::RefutedAndImmaterial => "refuted as stated, and immaterial",
-            ClaimOutcome::Undecided => "open",
-        };
+        let word = word(wanted);
         let is_chosen: Vec<bool> = judged.iter().map(|one| one.outcome == wanted).collect();
         let total = judged.len();
         match is_chosen.iter().filter(|is_chosen| **is_chosen).count() {

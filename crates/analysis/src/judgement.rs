@@ -1,7 +1,7 @@
 //! A campaign's records judged once, at one level: every question's finding, and what follows
 //! from these once controls are known.
 
-use crate::claims::{self, ClaimEvidence, claims};
+use crate::claims::{self, ClaimEvidence, ClaimedFindings, claims};
 use crate::comparison::{Comparison, Gathered};
 use crate::controls::{FailedControls, RestsOn};
 use crate::failures::{failures, rounded};
@@ -12,9 +12,7 @@ use crate::questions::questions;
 use crate::ranking::rankings;
 use crate::rulebook::Signals;
 use crate::use_cases::{self, use_cases};
-use model::{
-    Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Role,
-};
+use model::{Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, Findings, Plan, Record, Role};
 use std::collections::BTreeMap;
 
 /// Findings with what their verdicts rest on.
@@ -23,7 +21,7 @@ pub(crate) struct Judgement {
     /// The signals of the declared family's findings, in their order: these come first.
     pub signals: Vec<Signals>,
     /// The findings of the comparisons that claims ask for.
-    pub claimed: Vec<Finding>,
+    pub claimed: ClaimedFindings,
 }
 
 /// Judges these records once, the whole family at this level.
@@ -64,7 +62,11 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement
 /// What follows from the findings once each has its answer: a failed control caps what
 /// rests on it, and ranks are those of the answers that are shown. Claims have answers of their
 /// own where a test holds; else those of the declared family.
-pub(crate) fn conclude(plan: &Plan, claimed: Option<&mut Vec<Finding>>, findings: &mut Findings) {
+pub(crate) fn conclude(
+    plan: &Plan,
+    claimed: Option<&mut ClaimedFindings>,
+    findings: &mut Findings,
+) {
     let failed = FailedControls::among(&findings.findings);
     for finding in &mut findings.findings {
         failed.cap(finding, RestsOn::Workload);
@@ -76,7 +78,7 @@ pub(crate) fn conclude(plan: &Plan, claimed: Option<&mut Vec<Finding>>, findings
             claims::cap(plan, claimed, &failed);
             ClaimEvidence::of_blocks(claimed)
         }
-        None => ClaimEvidence::declared(&findings.findings),
+        None => ClaimEvidence::declared(findings),
     };
     findings.claims = claims(plan, evidence);
 }
@@ -266,7 +268,7 @@ mod tests {
         findings.findings.iter_mut().for_each(drop);
         findings.use_cases.iter_mut().flat_map(|case| &mut case.comparisons).for_each(drop);
         let mut claimed = claims::findings(plan, records);
-        claimed.iter_mut().for_each(drop);
+        claimed.every_mut().for_each(drop);
         conclude(plan, Some(&mut claimed), &mut findings);
         findings.findings.iter_mut().for_each(drop);
         findings.use_cases.iter_mut().flat_map(|case| &mut case.comparisons).for_each(drop);

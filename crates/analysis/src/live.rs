@@ -4,6 +4,7 @@
 //! While it can go on there is no verdict; where it was ended on purpose, the verdict is
 //! that of these intervals, so that nothing is won by ending when it looks good.
 
+use crate::claims::ClaimedFindings;
 use crate::judgement::{Judgement, conclude, judge_at};
 use crate::rulebook::{Basis, Inference, Signals, obstacles, rule};
 use crate::trends;
@@ -147,7 +148,7 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
     findings.rankings.clear();
     findings.use_cases.clear();
     findings.claims.clear();
-    Judgement { findings, signals, claimed: Vec::new() }
+    Judgement { findings, signals, claimed: ClaimedFindings::default() }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Adaptive campaigns: looks at pre-declared block counts, each at its own level
 //! (docs/method.md#m-looks). A question is answered by the first look that decides it.
 
+use crate::claims::ClaimedFindings;
 use crate::judgement::{Judgement, conclude, judge_at};
 use crate::{live, trends};
 use model::{Caveat, CaveatCode, Finding, Findings, Look, Outcome, Plan, Record, Role, Verdict};
@@ -18,7 +19,7 @@ struct ReachedLooks {
     /// The first answers of the declared questions and of use cases.
     answered: Vec<Finding>,
     /// The first answers of what claims ask for.
-    answered_claims: Vec<Finding>,
+    answered_claims: ClaimedFindings,
     /// All that the last one found.
     latest: Option<Judgement>,
 }
@@ -29,13 +30,17 @@ impl ReachedLooks {
         let levels = spent_at_looks(&plan.looks, plan.alpha);
         let is_reached = |look: &&u32| **look as usize <= complete.len();
         let count = plan.looks.iter().take_while(is_reached).count();
-        let (mut answered, mut answered_claims) = (Vec::new(), Vec::new());
+        let mut answered = Vec::new();
+        let mut answered_claims = ClaimedFindings {
+            alone: vec![Vec::new(); plan.claims.len()],
+            ..ClaimedFindings::default()
+        };
         let mut latest = None;
         for (index, (look, level)) in plan.looks.iter().zip(&levels).take(count).enumerate() {
             let of_look = first_blocks(records, &complete[..*look as usize]);
             let judged = evaluated(plan, &of_look, index, *look, *level);
             note_answers(&mut answered, all_of(&judged.findings));
-            note_answers(&mut answered_claims, judged.claimed.iter());
+            note_claims(&mut answered_claims, &judged.claimed);
             latest = Some(judged);
         }
         Self { complete, levels, count, answered, answered_claims, latest }
@@ -88,7 +93,10 @@ pub(crate) fn judge(plan: &Plan, records: &[Record]) -> Findings {
         }
     };
     keep_answers(&answered, every_of(&mut findings));
-    keep_answers(&answered_claims, claimed.iter_mut());
+    keep_answers(&answered_claims.together, claimed.together.iter_mut());
+    for (answered, of_claim) in answered_claims.alone.iter().zip(&mut claimed.alone) {
+        keep_answers(answered, of_claim.iter_mut());
+    }
     findings.alpha = plan.alpha;
     // A control that fails later takes back what it guards, and ranks and claims are
     // those of the answers that were kept.
@@ -132,6 +140,7 @@ fn evaluated(plan: &Plan, records: &[Record], index: usize, blocks: u32, alpha: 
     for finding in of_declared.filter(|finding| finding.question.role != Role::Screen) {
         finding.look = Some(look);
     }
+    judged.claimed.every_mut().for_each(|finding| finding.look = Some(look));
     judged
 }
 
@@ -152,6 +161,15 @@ fn note_answers<'a>(answered: &mut Vec<Finding>, findings: impl Iterator<Item = 
         if is_answer && !answered.iter().any(|known| known.question == finding.question) {
             answered.push(finding.clone());
         }
+    }
+}
+
+/// The same of what claims ask for. Each claim has its first answers as if it were alone as well:
+/// beside others it may be answered later, and otherwise.
+fn note_claims(answered: &mut ClaimedFindings, claimed: &ClaimedFindings) {
+    note_answers(&mut answered.together, claimed.together.iter());
+    for (answered, of_claim) in answered.alone.iter_mut().zip(&claimed.alone) {
+        note_answers(answered, of_claim.iter());
     }
 }
 

@@ -12,8 +12,13 @@ use model::{
 
 /// Judges a family at one level: Holm's correction over all of it, then the rulebook.
 pub(crate) fn judge_family(family: &[Comparison<'_>], alpha: f64) -> Vec<Finding> {
-    let p_differences: Vec<_> = family.iter().map(Comparison::p_difference).collect();
-    let p_equivalences: Vec<_> = family.iter().map(Comparison::p_equivalence).collect();
+    judge_members(&family.iter().collect::<Vec<_>>(), alpha)
+}
+
+/// The same of a family whose members stand among other comparisons.
+pub(crate) fn judge_members(family: &[&Comparison<'_>], alpha: f64) -> Vec<Finding> {
+    let p_differences: Vec<_> = family.iter().map(|member| member.p_difference()).collect();
+    let p_equivalences: Vec<_> = family.iter().map(|member| member.p_equivalence()).collect();
     let differences = holm_of(&p_differences);
     let equivalences = holm_of(&p_equivalences);
     let (of_differences, of_equivalences) =

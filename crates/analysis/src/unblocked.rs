@@ -11,7 +11,7 @@ mod noise;
 mod samples;
 mod table;
 
-use crate::claims::{ClaimEvidence, claims, decide_differences, is_about};
+use crate::claims::{ClaimEvidence, ClaimedFindings, claims, decide_differences, is_about};
 use crate::comparison::{deciding, effect_of};
 use crate::failures::{failures, rounded};
 use crate::family::{holm_levels, holm_of};
@@ -21,8 +21,8 @@ use crate::ranking::rankings;
 use crate::rulebook::{Basis, Evidence, Signals, infer, obstacles, rule};
 use crate::trial_facts::doubts;
 use model::{
-    ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail,
-    Verdict, round_significant as round,
+    Claim, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record,
+    Tail, Verdict, round_significant as round,
 };
 use samples::Samples;
 use stats::{TTest, ln};
@@ -45,7 +45,7 @@ pub(crate) fn judge(
     for kept in margins(dimensions) {
         let family = table.family(&kept);
         families.insert(name_of(&kept, dimensions), family.len());
-        findings.extend(judge_family(plan, &family));
+        findings.extend(judge_family(plan, &family.iter().collect::<Vec<_>>()));
     }
     Findings {
         format: FINDINGS_FORMAT.to_owned(),
@@ -63,8 +63,8 @@ pub(crate) fn judge(
     }
 }
 
-/// Claims are about any pair of subjects, whether the plan compares them or not, and the comparisons
-/// of all claims are one family.
+/// Claims are about any pair of subjects, whether the plan compares them or not. The comparisons of
+/// all claims are one family, and those of each claim are judged as if it were the only one.
 fn claims_of(
     plan: &Plan,
     records: &[Record],
@@ -78,10 +78,20 @@ fn claims_of(
         plan.claims.iter().any(|claim| is_about(plan, claim, &samples.question).is_some())
     };
     let family: Vec<Samples<'_>> = every.filter(is_claimed).collect();
-    let mut found = judge_family(plan, &family);
-    let tests: Vec<Option<TTest>> = family.iter().map(Samples::test).collect();
-    decide_differences(&mut found, &tests, plan.alpha);
-    claims(plan, ClaimEvidence::without_blocks(&found))
+    let judged = |members: &[&Samples<'_>]| {
+        let mut found = judge_family(plan, members);
+        let tests: Vec<Option<TTest>> = members.iter().map(|member| member.test()).collect();
+        decide_differences(&mut found, &tests, plan.alpha);
+        found
+    };
+    let together = judged(&family.iter().collect::<Vec<_>>());
+    let of_claim = |claim: &Claim| {
+        let is_own = |one: &&Samples<'_>| is_about(plan, claim, &one.question).is_some();
+        let own: Vec<&Samples<'_>> = family.iter().filter(is_own).collect();
+        if own.len() == family.len() { together.clone() } else { judged(&own) }
+    };
+    let alone = plan.claims.iter().map(of_claim).collect();
+    claims(plan, ClaimEvidence::without_blocks(&ClaimedFindings { together, alone }))
 }
 
 /// Which dimensions a question keeps: all of them are cells, none is everything.
@@ -112,8 +122,8 @@ fn name_of(kept: &[usize], dimensions: &[String]) -> String {
     names.join("+")
 }
 
-fn judge_family(plan: &Plan, family: &[Samples<'_>]) -> Vec<Finding> {
-    let tests: Vec<Option<TTest>> = family.iter().map(Samples::test).collect();
+fn judge_family(plan: &Plan, family: &[&Samples<'_>]) -> Vec<Finding> {
+    let tests: Vec<Option<TTest>> = family.iter().map(|samples| samples.test()).collect();
     let thetas: Vec<f64> = family.iter().map(|samples| ln(1.0 + samples.metric.margin)).collect();
     let differences =
         holm_of(&tests.iter().map(|test| test.and_then(|t| t.p_difference())).collect::<Vec<_>>());
@@ -205,10 +215,13 @@ mod tests {
     use crate::fixtures::{metric, plan, record};
     use crate::{GateLimit, GateOutcome, gate};
     use model::{
-        Caveat, CaveatCode, Comparisons, Direction, Doubt, Histogram, Imported, ImportedDesign,
-        ImportedOrder, Invocation, Metric, Obstacle, Outcome, ParameterValue, Parameters,
-        Reduction, Sample, Strength, WorkloadPlan,
+        Caveat, CaveatCode, ClaimOutcome, ClaimShape, ClaimedEffect, Comparisons, Direction, Doubt,
+        Histogram, Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Obstacle, Outcome,
+        ParameterValue, Parameters, Reduction, Sample, Strength, WorkloadPlan,
     };
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha12Rng;
+    use rand_distr::{Distribution, StandardNormal};
 
     /// Workloads `w:1` and `w:2` of the dimension `w`; executions fix what is in `fixed`.
     fn imported(metrics: Vec<Metric>, subjects: &[&str], fixed: &[&str]) -> Plan {
@@ -378,6 +391,61 @@ mod tests {
             record.sequence = index as u64;
         }
         assert!(!has(&overall(&all), CaveatCode::OrderConfounded));
+    }
+
+    /// Five subjects in turns, of which some differ a little: whatever else is claimed, what is said
+    /// of `b` is said or is open.
+    #[test]
+    fn claims_about_others_never_turn_a_claim_round() {
+        let claim = |subject: &str, effect: ClaimedEffect| Claim {
+            says: "it is so".to_owned(),
+            source: None,
+            workload: Some("overall".to_owned()),
+            workloads: Vec::new(),
+            metric: "m".into(),
+            subject: subject.into(),
+            reference: "a".into(),
+            effect,
+            shape: ClaimShape::default(),
+        };
+        let ids = ["a", "b", "c", "d", "e"];
+        let mut taken = 0;
+        for seed in 0..60 {
+            let mut random = ChaCha12Rng::seed_from_u64(seed);
+            let mut all = Vec::new();
+            for replicate in 0..8 {
+                for (turn, id) in ids.into_iter().enumerate() {
+                    for level in [1, 2] {
+                        let normal: f64 = StandardNormal.sample(&mut random);
+                        let centre = 0.003 * f64::from(seed as u32 % 7) * (turn % 2) as f64;
+                        let value = 100.0 * (centre + 0.008 * normal).exp();
+                        let samples = vec![vec![Sample::values("m", vec![value])]];
+                        let mut one = record(replicate, id, &format!("w:{level}"), samples);
+                        one.sequence = all.len() as u64;
+                        all.push(one);
+                    }
+                }
+            }
+            let metrics = vec![metric("m", Direction::Lower, Reduction::Mean)];
+            let plan = imported(metrics, &ids, &[]);
+            let outcome = |claims: Vec<Claim>| {
+                crate::judge(&Plan { claims, ..plan.clone() }, &all).claims[0].outcome
+            };
+            for effect in [ClaimedEffect::Same, ClaimedEffect::Worse, ClaimedEffect::Change(0.01)] {
+                let own = claim("b", effect);
+                let others = ["c", "d", "e"].map(|id| claim(id, ClaimedEffect::Better));
+                let alone = outcome(vec![own.clone()]);
+                let beside = outcome([own].into_iter().chain(others).collect());
+                let is_kept = alone == beside || (alone.is_refuted() && !is_shown(beside));
+                assert!(is_kept || beside == ClaimOutcome::Undecided, "{alone:?} {beside:?}");
+                taken += usize::from(alone != beside);
+            }
+        }
+        assert!(taken > 0, "no claim heard of another");
+    }
+
+    fn is_shown(outcome: ClaimOutcome) -> bool {
+        outcome == ClaimOutcome::Confirmed
     }
 
     /// Ten executions of `a` and then ten of `b`, or in turns, of which each takes so much longer

@@ -53,15 +53,15 @@ fn pairs<'a>(plan: &'a Plan, claim: &'a Claim) -> Vec<Pair<'a>> {
 }
 
 /// What a claim is about, of these findings.
-pub(crate) fn about<'a>(plan: &Plan, claim: &Claim, all: &'a [Finding]) -> Vec<&'a Finding> {
-    let pairs = pairs(plan, claim);
-    let is_meant = |finding: &&Finding| {
-        let question = &finding.question;
-        question.family == FAMILY
-            && claim.metric.includes(&question.metric)
-            && pairs.iter().any(|pair| pair.is(question))
-    };
-    all.iter().filter(is_meant).collect()
+pub(super) fn about<'a>(plan: &Plan, claim: &Claim, all: &'a [Finding]) -> Vec<&'a Finding> {
+    all.iter().filter(|finding| is_about(plan, claim, &finding.question)).collect()
+}
+
+/// Whether a claim is about this comparison.
+pub(super) fn is_about(plan: &Plan, claim: &Claim, question: &Question) -> bool {
+    question.family == FAMILY
+        && claim.metric.includes(&question.metric)
+        && pairs(plan, claim).iter().any(|pair| pair.is(question))
 }
 
 /// Every comparison of every claim across workloads, each once. Their questions have the subject
@@ -267,7 +267,7 @@ mod tests {
     fn the_test_is_the_paired_t_of_logs_over_blocks_within_one_subject() {
         let plan = grid(vec![claim(&["r-1", "r-2"], &["m"], ClaimedEffect::Better)]);
         let all = records(rising, 0.02);
-        let own = findings(&plan, &all);
+        let own = findings(&plan, &all).together;
         let questions: Vec<[&str; 3]> = own
             .iter()
             .map(|one| [&one.question.workload, &one.question.subject, &one.question.reference])
@@ -300,7 +300,7 @@ mod tests {
         let step = claim(&["r-1", "r-2"], &["m"], ClaimedEffect::Better);
         // The same pair in two claims is one comparison.
         let plan = grid(vec![step.clone(), step, claim(&LABELS, &["m"], ClaimedEffect::Better)]);
-        let own = findings(&plan, &all);
+        let own = findings(&plan, &all).together;
         assert_eq!(own.len(), 6);
         let raw: Vec<Option<f64>> =
             own.iter().map(|one| one.effect.as_ref().unwrap().p_difference).collect();
@@ -326,7 +326,8 @@ mod tests {
         assert_eq!(found.outcome, ClaimOutcome::Undecided, "{}", found.reason);
         let mut own = findings(&plan, &records(rising, 0.01));
         cap(&plan, &mut own, &FailedControls::one("r-1", "m"));
-        assert!(own.iter().all(|one| one.verdict == Verdict::Inconclusive));
+        let mut capped = own.together.iter().chain(own.alone.iter().flatten());
+        assert!(capped.all(|one| one.verdict == Verdict::Inconclusive));
         let few: Vec<Record> =
             records(rising, 0.01).into_iter().filter(|one| one.block < 4).collect();
         assert_eq!(judged(&plan, &few).outcome, ClaimOutcome::Undecided);

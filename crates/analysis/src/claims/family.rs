@@ -1,6 +1,10 @@
 //! The comparisons that claims ask for: any pair of subjects, and workloads inside each subject,
 //! each comparison once. Together they are one family for Holm; the declared family neither pays
 //! for them nor hears of them (docs/method.md#m-claims).
+//!
+//! One claim may take another's answer, and may not turn it round. So the comparisons of each claim
+//! are judged a second time, as the family of a plan that has no other claim, and a difference that
+//! by itself lies inside the margin is left open where the correction takes the equivalence alone.
 
 use super::subjects::{SUBJECTS, of_subjects};
 use super::{combined, cross_workload};
@@ -9,38 +13,103 @@ use crate::controls::{FailedControls, RestsOn};
 use crate::failures::failures;
 use crate::family::holm_levels;
 use crate::observations::Observations;
-use crate::paired::judge_family;
+use crate::paired::judge_members;
 use crate::questions::Asked;
 use model::{
     Claim, DecidingInterval, Finding, Plan, Question, Record, Verdict, round_significant as round,
 };
 use stats::TTest;
 
+/// What is told of a difference that is shown where the equivalence is shown only by itself.
+pub(super) const INSIDE_BY_ITSELF: &str = "a difference was shown, and by itself that it lies \
+                                           inside the margin: neither counts";
+
+/// The findings of what claims ask for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClaimedFindings {
+    /// Every comparison of every claim once, judged as one family.
+    pub together: Vec<Finding>,
+    /// The comparisons of each claim, by its place in the plan, judged as the family of a plan that
+    /// has no other claim.
+    pub alone: Vec<Vec<Finding>>,
+}
+
+impl ClaimedFindings {
+    /// All findings, to be changed.
+    pub(crate) fn every_mut(&mut self) -> impl Iterator<Item = &mut Finding> {
+        self.together.iter_mut().chain(self.alone.iter_mut().flatten())
+    }
+}
+
 /// A finding for every comparison that a claim asks for, at the plan's level: of an adaptive
 /// campaign that of a look.
-pub(crate) fn findings(plan: &Plan, records: &[Record]) -> Vec<Finding> {
+pub(crate) fn findings(plan: &Plan, records: &[Record]) -> ClaimedFindings {
     if plan.claims.is_empty() {
-        return Vec::new();
+        return ClaimedFindings::default();
     }
     let alpha = plan.alpha;
     let observations = Observations::of(records);
     let counts = failures(plan, &observations);
     let gathered = Gathered { plan, observations: &observations, counts: &counts };
+    let mut comparisons: Vec<Comparison<'_>> =
+        asked(plan).into_iter().map(|one| Comparison::of(one, gathered, alpha)).collect();
+    comparisons.extend(cross_workload::comparisons(plan, records, alpha));
+    comparisons.extend(combined::comparisons(plan, gathered));
+    let together = judged(&comparisons.iter().collect::<Vec<_>>(), alpha);
+    let of_claim = |(index, claim): (usize, &Claim)| {
+        let own = members(plan, (index, claim), &comparisons);
+        // Without another claim the two families are one.
+        if own.len() == comparisons.len() { together.clone() } else { judged(&own, alpha) }
+    };
+    let alone = plan.claims.iter().enumerate().map(of_claim).collect();
+    ClaimedFindings { together, alone }
+}
+
+/// The comparisons of subjects that claims ask for, each once and with the earlier subject of the
+/// plan for its reference: no claim decides which way round another is answered.
+fn asked(plan: &Plan) -> Vec<Asked<'_>> {
+    let place = |id: &str| plan.subjects.iter().position(|subject| subject.id == id);
     let mut asked: Vec<Asked<'_>> = Vec::new();
     let is_of_pairs = |claim: &&Claim| !claim.is_across_workloads() && !claim.is_combined();
     for claim in plan.claims.iter().filter(is_of_pairs) {
-        for one in of_subjects(plan, claim) {
+        for mut one in of_subjects(plan, claim) {
+            let question = &mut one.question;
+            if place(&question.subject) < place(&question.reference) {
+                std::mem::swap(&mut question.subject, &mut question.reference);
+            }
             if asked.iter().all(|known| !is_alike(&known.question, &one.question)) {
                 asked.push(one);
             }
         }
     }
-    let mut comparisons: Vec<Comparison<'_>> =
-        asked.into_iter().map(|one| Comparison::of(one, gathered, alpha)).collect();
-    comparisons.extend(cross_workload::comparisons(plan, records, alpha));
-    comparisons.extend(combined::comparisons(plan, gathered));
-    let mut findings = judge_family(&comparisons, alpha);
-    let tests: Vec<Option<TTest>> = comparisons.iter().map(|comparison| comparison.test).collect();
+    asked
+}
+
+/// The comparisons that one claim asks for.
+fn members<'c, 'a>(
+    plan: &Plan,
+    (index, claim): (usize, &Claim),
+    comparisons: &'c [Comparison<'a>],
+) -> Vec<&'c Comparison<'a>> {
+    let is_of_pairs = !claim.is_combined() && !claim.is_across_workloads();
+    let pairs = if is_of_pairs { of_subjects(plan, claim) } else { Vec::new() };
+    let is_own = |question: &Question| {
+        if is_of_pairs {
+            question.family == SUBJECTS
+                && pairs.iter().any(|pair| is_alike(&pair.question, question))
+        } else if claim.is_combined() {
+            combined::is_of(question, index)
+        } else {
+            cross_workload::is_about(plan, claim, question)
+        }
+    };
+    comparisons.iter().filter(|one| is_own(&one.asked.question)).collect()
+}
+
+/// Judges a family of claims.
+fn judged(family: &[&Comparison<'_>], alpha: f64) -> Vec<Finding> {
+    let mut findings = judge_members(family, alpha);
+    let tests: Vec<Option<TTest>> = family.iter().map(|member| member.test).collect();
     decide_differences(&mut findings, &tests, alpha);
     findings
 }
@@ -48,7 +117,14 @@ pub(crate) fn findings(plan: &Plan, records: &[Record]) -> Vec<Finding> {
 /// Gives each difference of a family of claims the interval that showed it: at one minus the level
 /// that Holm's procedure left for it, where the interval at alpha / k may hold no difference. Only
 /// claims quote it; their findings are not stored.
+///
+/// A difference that by itself lies inside the margin is left open. Equivalence comes before
+/// difference, and Holm's procedure may leave the difference and take the equivalence: then one
+/// more claim would turn *equivalent* into *better*.
 pub(crate) fn decide_differences(findings: &mut [Finding], tests: &[Option<TTest>], alpha: f64) {
+    for finding in findings.iter_mut() {
+        leave_open_inside(finding, alpha);
+    }
     let p_values: Vec<Option<f64>> =
         tests.iter().map(|test| test.and_then(|test| test.p_difference())).collect();
     let levels = holm_levels(&p_values, alpha);
@@ -62,17 +138,28 @@ pub(crate) fn decide_differences(findings: &mut [Finding], tests: &[Option<TTest
     }
 }
 
+/// Takes the verdict of a difference that an equivalence test at the whole level contains.
+fn leave_open_inside(finding: &mut Finding, alpha: f64) {
+    let is_different = matches!(finding.verdict, Verdict::Better | Verdict::Worse);
+    let p_equivalence = finding.effect.as_ref().and_then(|effect| effect.p_equivalence);
+    if is_different && p_equivalence.is_some_and(|p| p < alpha) {
+        finding.verdict = Verdict::Inconclusive;
+        finding.strength = None;
+        finding.reason = Some(INSIDE_BY_ITSELF.to_owned());
+    }
+}
+
 /// Takes the answers that rest on a failed control.
-pub(crate) fn cap(plan: &Plan, findings: &mut [Finding], failed: &FailedControls) {
+pub(crate) fn cap(plan: &Plan, claimed: &mut ClaimedFindings, failed: &FailedControls) {
     for (index, claim) in plan.claims.iter().enumerate().filter(|(_, claim)| claim.is_combined()) {
         let parts = combined::rests_on(plan, claim);
-        let own = findings.iter_mut().filter(|finding| combined::is_of(&finding.question, index));
+        let own = claimed.every_mut().filter(|finding| combined::is_of(&finding.question, index));
         own.for_each(|finding| failed.cap(finding, RestsOn::Components(&parts)));
     }
     let is_combined = |finding: &Finding| {
         (0..plan.claims.len()).any(|index| combined::is_of(&finding.question, index))
     };
-    for finding in findings.iter_mut().filter(|finding| !is_combined(finding)) {
+    for finding in claimed.every_mut().filter(|finding| !is_combined(finding)) {
         let rests_on = match finding.question.family == SUBJECTS {
             true => RestsOn::Workload,
             false => RestsOn::BothWorkloads,
@@ -87,3 +174,6 @@ pub(super) fn is_alike(one: &Question, other: &Question) -> bool {
         || (one.subject == other.reference && one.reference == other.subject);
     is_same_pair && one.workload == other.workload && one.metric == other.metric
 }
+
+#[cfg(test)]
+mod tests;

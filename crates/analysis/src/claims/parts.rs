@@ -2,9 +2,10 @@
 //! (docs/method.md#m-claims). What has no finding stays a part: a claim about several
 //! comparisons is not shown by those that happen to be judged.
 
+use super::basis::{ClaimBasis, ClaimEvidence};
 use super::family::is_alike;
 use super::subjects::of_subjects;
-use super::{ClaimBasis, ClaimEvidence, LEFT_OUT, combined, cross_workload, is_about};
+use super::{LEFT_OUT, combined, cross_workload, is_about};
 use model::{Claim, Finding, Plan, Question, Role};
 
 /// Why a comparison has no finding that only a claim asks for.
@@ -36,7 +37,7 @@ pub(super) fn parts<'a>(
     (index, claim): (usize, &Claim),
     evidence: ClaimEvidence<'a>,
 ) -> Vec<Part<'a>> {
-    let ClaimEvidence { findings, basis } = evidence;
+    let ClaimEvidence { findings, basis, .. } = evidence;
     let is_of_blocks = claim.is_across_workloads() || claim.is_combined();
     if is_of_blocks && !basis.has_tests_in_blocks() {
         return Vec::new();
@@ -75,7 +76,7 @@ fn of_each_metric<'a>(claim: &Claim, found: Vec<&'a Finding>) -> Vec<Part<'a>> {
 
 /// The pairs of subjects, each once.
 fn of_pairs<'a>(plan: &Plan, claim: &Claim, evidence: ClaimEvidence<'a>) -> Vec<Part<'a>> {
-    let ClaimEvidence { findings, basis } = evidence;
+    let ClaimEvidence { findings, basis, .. } = evidence;
     let mut parts: Vec<Part<'a>> = Vec::new();
     for asked in of_subjects(plan, claim) {
         let question = asked.question;

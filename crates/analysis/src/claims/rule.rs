@@ -55,6 +55,19 @@ pub(super) fn outcome(claimed: ClaimedEffect, measured: &Measured) -> ClaimOutco
     }
 }
 
+/// What stands of a comparison's outcome among those of all claims, where this is its outcome among
+/// those of its own claim alone. Intervals of more claims are wider and looks answer later, so a
+/// size may be held that was excluded, and another answer may come first. Others may take an
+/// answer or soften it; they never turn it round, and never give one.
+pub(super) fn settled(alone: ClaimOutcome, together: ClaimOutcome) -> ClaimOutcome {
+    match (alone, together) {
+        (one, other) if one == other => other,
+        (one, other) if one.is_refuted() && other.is_refuted() => other,
+        (ClaimOutcome::RefutedAndImmaterial, ClaimOutcome::Immaterial) => together,
+        _ => ClaimOutcome::Undecided,
+    }
+}
+
 fn of_direction(verdict: Verdict, wanted: Verdict) -> ClaimOutcome {
     match verdict {
         Verdict::Inconclusive | Verdict::Invalid => ClaimOutcome::Undecided,
@@ -147,6 +160,23 @@ mod tests {
                 expected,
                 "{claimed:?} {verdict:?} {percents:?}"
             );
+        }
+    }
+
+    #[test]
+    fn other_claims_take_an_answer_or_soften_it_and_never_give_one() {
+        use ClaimOutcome::{Confirmed, Immaterial, RefutedAndImmaterial, Undecided};
+        for alone in ClaimOutcome::ALL {
+            assert_eq!(settled(alone, alone), alone);
+            assert_eq!(settled(alone, Undecided), Undecided);
+            assert_eq!(settled(Undecided, alone), Undecided, "nothing is given");
+            for together in ClaimOutcome::ALL {
+                let found = settled(alone, together);
+                let is_kept = found == alone || (alone.is_refuted() && found.is_refuted());
+                let is_softer = alone == RefutedAndImmaterial && found == Immaterial;
+                assert!(is_kept || is_softer || found == Undecided, "{alone:?} {together:?}");
+                assert!(found != Confirmed || together == Confirmed);
+            }
         }
     }
 
