@@ -99,7 +99,7 @@ pub(crate) fn in_words(places: &[ComparisonLabel], is_chosen: &[bool]) -> String
 }
 
 /// The first names, and how many more there are.
-fn named(workloads: &[&str]) -> String {
+pub(crate) fn named(workloads: &[&str]) -> String {
     let shown = workloads[..workloads.len().min(MOST_NAMED)].join(", ");
     match workloads.len().saturating_sub(MOST_NAMED) {
         0 => shown,

@@ -76,7 +76,7 @@ pub(crate) fn conclude(
     let evidence = match claimed {
         Some(claimed) => {
             claims::cap(plan, claimed, &failed);
-            ClaimEvidence::of_blocks(claimed)
+            ClaimEvidence::of_blocks(claimed, plan.alpha)
         }
         None => ClaimEvidence::declared(findings),
     };

@@ -91,7 +91,8 @@ fn claims_of(
         if own.len() == family.len() { together.clone() } else { judged(&own) }
     };
     let alone = plan.claims.iter().map(of_claim).collect();
-    claims(plan, ClaimEvidence::without_blocks(&ClaimedFindings { together, alone }))
+    let claimed = ClaimedFindings { together, alone };
+    claims(plan, ClaimEvidence::without_blocks(&claimed, plan.alpha))
 }
 
 /// Which dimensions a question keeps: all of them are cells, none is everything.
@@ -429,7 +430,11 @@ mod tests {
             let metrics = vec![metric("m", Direction::Lower, Reduction::Mean)];
             let plan = imported(metrics, &ids, &[]);
             let outcome = |claims: Vec<Claim>| {
-                crate::judge(&Plan { claims, ..plan.clone() }, &all).claims[0].outcome
+                let found = crate::judge(&Plan { claims, ..plan.clone() }, &all).claims.remove(0);
+                let grounds = "; b against a on overall m, 8 replicates of the smaller sample; \
+                               the claim was given at import, when the data were there";
+                assert!(found.reason.ends_with(grounds), "{}", found.reason);
+                found.outcome
             };
             for effect in [ClaimedEffect::Same, ClaimedEffect::Worse, ClaimedEffect::Change(0.01)] {
                 let own = claim("b", effect);

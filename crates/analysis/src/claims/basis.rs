@@ -14,6 +14,10 @@ pub(crate) struct ClaimEvidence<'a> {
     /// The findings of each claim's own comparisons, judged as if it were the plan's only claim, by
     /// its place in the plan. Empty where other claims change nothing.
     alone: &'a [Vec<Finding>],
+    /// One minus the level of the family, of findings that no look gave.
+    alpha: f64,
+    /// How many comparisons share that level.
+    count: usize,
 }
 
 /// Where the findings come from that claims are judged by.
@@ -54,22 +58,35 @@ impl ClaimBasis {
 
 impl<'a> ClaimEvidence<'a> {
     /// Findings of [`super::findings`], of a campaign in blocks.
-    pub(crate) fn of_blocks(claimed: &'a ClaimedFindings) -> Self {
-        Self::own_tests(claimed, ClaimBasis::OwnTests)
+    pub(crate) fn of_blocks(claimed: &'a ClaimedFindings, alpha: f64) -> Self {
+        Self::own_tests(claimed, ClaimBasis::OwnTests, alpha)
     }
 
     /// Findings of the comparisons that [`super::is_about`] chose, of numbers without blocks.
-    pub(crate) fn without_blocks(claimed: &'a ClaimedFindings) -> Self {
-        Self::own_tests(claimed, ClaimBasis::WithoutBlocks)
+    pub(crate) fn without_blocks(claimed: &'a ClaimedFindings, alpha: f64) -> Self {
+        Self::own_tests(claimed, ClaimBasis::WithoutBlocks, alpha)
     }
 
-    fn own_tests(claimed: &'a ClaimedFindings, basis: ClaimBasis) -> Self {
-        Self { findings: &claimed.together, basis, alone: &claimed.alone }
+    fn own_tests(claimed: &'a ClaimedFindings, basis: ClaimBasis, alpha: f64) -> Self {
+        let findings = &claimed.together;
+        Self { findings, basis, alone: &claimed.alone, alpha, count: findings.len() }
     }
 
     /// Findings of the declared family, where no test of other comparisons holds.
     pub(crate) fn declared(findings: &'a Findings) -> Self {
-        Self { findings: &findings.findings, basis: ClaimBasis::DeclaredFamily, alone: &[] }
+        Self {
+            findings: &findings.findings,
+            basis: ClaimBasis::DeclaredFamily,
+            alone: &[],
+            alpha: findings.alpha,
+            count: findings.families.get(DECLARED_FAMILY).copied().unwrap_or(1),
+        }
+    }
+
+    /// One minus the levels of a finding's two intervals: its own, and that of the whole family.
+    pub(super) fn levels(&self, finding: &Finding) -> [f64; 2] {
+        let alpha = finding.look.map_or(self.alpha, |look| look.alpha);
+        [alpha, alpha / self.count.max(1) as f64]
     }
 
     /// The finding of this question as it were if the plan had no other claim than that at this

@@ -17,7 +17,7 @@ use stats::ln;
 /// What stands before the number of a claim in the name of its family.
 const FAMILY: &str = "claim ";
 /// The key of a turn between workloads.
-const WORKLOAD: &str = "workload";
+pub(super) const WORKLOAD: &str = "workload";
 
 /// The name of the family of a combined claim.
 fn family(index: usize) -> String {

@@ -18,7 +18,7 @@ const NOT_COMBINED: &str = "it was not asked in all that the claim combines";
 
 /// One comparison that a claim is about.
 pub(super) struct Part<'a> {
-    /// What is compared.
+    /// What is compared, the claim's way round.
     pub question: Question,
     /// Its finding, with whether that compares the other way round than the claim; else why there
     /// is none.
@@ -27,7 +27,11 @@ pub(super) struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn found(finding: &'a Finding, is_turned: bool) -> Self {
-        Self { question: finding.question.clone(), finding: Ok((finding, is_turned)) }
+        let mut question = finding.question.clone();
+        if is_turned {
+            std::mem::swap(&mut question.subject, &mut question.reference);
+        }
+        Self { question, finding: Ok((finding, is_turned)) }
     }
 }
 
@@ -206,7 +210,7 @@ mod tests {
         for looks in [&[][..], &[6, 12]] {
             let found = ended([100.0, 90.0, 120.0], pair("b", "c"), looks);
             assert_eq!((found.outcome, found.tally), (ClaimOutcome::Undecided, None));
-            assert_eq!(found.reason, super::ENDED);
+            assert_eq!(found.reason, format!("{}; b against c on w m", super::ENDED));
             let own = ended([100.0, 90.0, 120.0], pair("a", "b"), looks);
             assert_eq!(own.outcome, ClaimOutcome::Refuted, "turned: {}", own.reason);
         }

@@ -1,8 +1,10 @@
 //! Outcomes and sentences of claims, from records.
 
-use super::*;
-use crate::fixtures::{metric, plan, records};
-use model::{Direction, Reduction, Unit};
+use crate::fixtures::{in_blocks, metric, plan, records};
+use model::{
+    Claim, ClaimFinding, ClaimOutcome, ClaimedEffect, Direction, ImportedOrder, Plan, Reduction,
+    Unit,
+};
 
 const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 
@@ -89,20 +91,25 @@ fn an_equivalence_is_told_with_the_interval_that_showed_it() {
     let found = of_differences(&[("b", 0.0, 0.052)], &claims);
     let told: Vec<(ClaimOutcome, &str)> =
         found.iter().map(|one| (one.outcome, one.reason.as_str())).collect();
-    let shown = "no difference beyond the margin is shown by -1.4 % to +1.8 %";
-    let of_all = "measured +0.2 % of the value, -1.8 % to +2.2 % with all claims in mind";
+    let shown = "no difference beyond the margin is shown by -1.4 % to +1.8 % (90 %)";
+    let of_all = "measured +0.2 % of the value, -1.8 % to +2.2 % (95 %) with all claims in mind";
+    let grounds = "b against a on w m, in all 8 blocks";
+    let of_direction = "measured +0.2 % of the value, -1.4 % to +1.8 % (90 %)";
     assert_eq!(
         told,
         [
             (
                 ClaimOutcome::Confirmed,
-                "measured +0.2 % of the value, -1.4 % to +1.8 % with all claims in mind"
+                &*format!("{of_direction} with all claims in mind; {grounds}")
             ),
             (
                 ClaimOutcome::Undecided,
-                &*format!("{of_all}, which does not exclude +2.1 %; {shown}")
+                &*format!("{of_all}, which does not exclude +2.1 %; {shown}; {grounds}")
             ),
-            (ClaimOutcome::Refuted, &*format!("{of_all}, which excludes -99.0 %; {shown}")),
+            (
+                ClaimOutcome::Refuted,
+                &*format!("{of_all}, which excludes -99.0 %; {shown}; {grounds}")
+            ),
         ]
     );
 }
@@ -115,8 +122,46 @@ fn a_difference_is_told_with_the_interval_that_showed_it() {
     let found = of_differences(&others, &claims);
     assert_eq!(found[0].outcome, ClaimOutcome::Confirmed, "{}", found[0].reason);
     assert_eq!(found[1].outcome, ClaimOutcome::Confirmed, "{}", found[1].reason);
-    let told = "measured +2.1 % of the value, +0.2 % to +4.1 % with all claims in mind";
+    let told = "measured +2.1 % of the value, +0.2 % to +4.1 % (95 %) with all claims in mind; \
+                c against a on w m, in all 8 blocks";
     assert_eq!(found[1].reason, told);
+}
+
+/// Two of eight blocks have nothing of `b`, and what was imported was there before the claim.
+#[test]
+fn a_claim_is_told_with_the_blocks_it_rests_on_and_whether_the_data_were_there_before() {
+    let mut plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Median)], 8);
+    let subject = "b".into();
+    plan.claims =
+        vec![Claim { workload: Some("w".to_owned()), subject, reference: "a".into(), ..sooner() }];
+    let mut all = records("a", &[100.0; 8]);
+    all.extend(records("b", &NOISE.map(|noise| 80.0 + noise)));
+    all.retain(|record| record.subject == "a" || record.block < 6);
+    let planned = judge_campaign(&plan, &all);
+    assert_eq!(planned.outcome, ClaimOutcome::Confirmed, "{}", planned.reason);
+    assert!(planned.reason.ends_with("; b against a on w m, in 6 of 8 blocks"), "{planned:?}");
+    plan.imported = Some(in_blocks(ImportedOrder::Unknown));
+    let imported = judge_campaign(&plan, &all);
+    let told =
+        format!("{}; the claim was given at import, when the data were there", planned.reason);
+    assert_eq!(imported.reason, told);
+}
+
+/// Of several comparisons the one is named, with its interval, that the outcome hangs on.
+#[test]
+fn a_claim_over_groups_names_the_comparison_that_decided_it() {
+    for (percents, named) in [
+        ([20.0, -30.0, -40.0], "; refuted by bfs-1 against cfs-1 on w m, in all 8 blocks: "),
+        ([-40.0, -30.0, -20.0], "; at least bfs-4 against cfs-4 on w m, in all 8 blocks: "),
+    ] {
+        let found = over_groups(percents, [0.004; 3], sooner());
+        let (_, decisive) = found.reason.split_once(named).unwrap();
+        assert!(decisive.starts_with("measured "), "{}", found.reason);
+        assert!(decisive.ends_with(" %) with all claims in mind"), "{}", found.reason);
+    }
+    let loud = over_groups([-20.0, 5.0, -20.0], [0.004, 0.6, 0.004], sooner());
+    let named = "; open in bfs-2 against cfs-2 on w m, in all 8 blocks: ";
+    assert!(loud.reason.contains(named), "{}", loud.reason);
 }
 
 #[test]

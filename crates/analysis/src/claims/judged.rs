@@ -1,0 +1,200 @@
+//! What one comparison says of a claim: its outcome, and the sentence with what decided it.
+
+use super::basis::{ClaimBasis, ClaimEvidence};
+use super::family::INSIDE_BY_ITSELF;
+use super::parts::Part;
+use super::rule::{Measured, outcome, settled};
+use super::sentence::{at_level, change, compared, grounds, range, word};
+use model::{
+    Claim, ClaimOutcome, ClaimedEffect, Effect, Finding, Interval, Plan, Question, Verdict,
+};
+use stats::ln;
+
+/// What one comparison says of a claim.
+pub(super) struct Judged {
+    /// What is compared, the claim's way round.
+    pub question: Question,
+    pub outcome: ClaimOutcome,
+    /// What was measured, with the interval that decided and its level; else why there is nothing.
+    pub reason: String,
+    /// The pair, where it is compared, and in how many of the blocks.
+    pub grounds: String,
+    /// The measured log ratio of the value, the claim's way round.
+    pub log: Option<f64>,
+    /// Why it has no finding, where it has none.
+    pub unjudged: Option<&'static str>,
+}
+
+impl Judged {
+    pub(super) fn of(
+        plan: &Plan,
+        (index, claim): (usize, &Claim),
+        part: Part<'_>,
+        evidence: ClaimEvidence<'_>,
+    ) -> Self {
+        let compared = compared(plan, claim, &part.question);
+        let question = part.question;
+        let (finding, is_turned) = match part.finding {
+            Ok(found) => found,
+            Err(why) => {
+                return Self {
+                    question,
+                    outcome: ClaimOutcome::Undecided,
+                    reason: why.to_owned(),
+                    grounds: compared,
+                    log: None,
+                    unjudged: Some(why),
+                };
+            }
+        };
+        let alone = evidence.alone(index, &finding.question);
+        let alone = alone.map(|finding| Reading { finding, is_turned });
+        let reading = Reading { finding, is_turned };
+        let (outcome, reason, log) = judge(claim, reading, alone, evidence);
+        let has_blocks = evidence.basis != ClaimBasis::WithoutBlocks;
+        let grounds = format!("{compared}, {}", grounds(plan, finding, has_blocks));
+        Self { question, outcome, reason, grounds, log, unjudged: None }
+    }
+}
+
+/// A finding, read the claim's way round and in the metric's own direction, as claims are written.
+#[derive(Debug, Clone, Copy)]
+struct Reading<'a> {
+    finding: &'a Finding,
+    /// Whether it compares the other way round than the claim.
+    is_turned: bool,
+}
+
+impl<'a> Reading<'a> {
+    /// The estimate; none where nothing may be claimed of it.
+    fn effect(self) -> Option<&'a Effect> {
+        self.finding.effect.as_ref().filter(|_| !self.finding.is_forbidden())
+    }
+
+    fn sign(self) -> f64 {
+        self.finding.question.direction.sign() * if self.is_turned { -1.0 } else { 1.0 }
+    }
+
+    /// The ends of an interval as log ratios of the value, the lower one first.
+    fn ends(self, interval: Interval) -> [f64; 2] {
+        let mut ends = [interval.low, interval.high].map(|end| self.sign() * ln(end));
+        ends.sort_by(f64::total_cmp);
+        ends
+    }
+
+    fn measured(self, effect: &Effect) -> Measured {
+        let verdict = match (self.finding.verdict, self.is_turned) {
+            (Verdict::Better, true) => Verdict::Worse,
+            (Verdict::Worse, true) => Verdict::Better,
+            (verdict, _) => verdict,
+        };
+        let [low, high] = self.ends(effect.family_interval);
+        let theta = ln(1.0 + self.finding.margin);
+        Measured { verdict, low, high, theta, direction: self.finding.question.direction }
+    }
+
+    fn outcome(self, claimed: ClaimedEffect) -> ClaimOutcome {
+        let of_effect = |effect| outcome(claimed, &self.measured(effect));
+        self.effect().map_or(ClaimOutcome::Undecided, of_effect)
+    }
+}
+
+/// The outcome, why, and the measured log ratio, of a comparison among those of all claims and, where
+/// it was judged so, among those of its own claim alone.
+fn judge(
+    claim: &Claim,
+    reading: Reading<'_>,
+    alone: Option<Reading<'_>>,
+    evidence: ClaimEvidence<'_>,
+) -> (ClaimOutcome, String, Option<f64>) {
+    let finding = reading.finding;
+    let Some(effect) = reading.effect() else {
+        let reason = finding.reason.clone().unwrap_or_else(|| "there is no estimate".to_owned());
+        return (ClaimOutcome::Undecided, reason, None);
+    };
+    let measured = reading.measured(effect);
+    let shown = outcome(claim.effect, &measured);
+    let alone = alone.map_or(shown, |alone| alone.outcome(claim.effect));
+    let settled = settled(alone, shown);
+    let [of_comparison, of_family] = evidence.levels(finding);
+    let decisive = deciding(finding.verdict, effect, &measured, of_family);
+    let (own, level) = decisive.unwrap_or((effect.interval, of_comparison));
+    let own = format!("{}{}", range(reading.ends(own)), at_level(level));
+    let log = reading.sign() * effect.log_mean;
+    let of_what = if claim.shape.turns.is_some() { "the ratio of the two" } else { "the value" };
+    let family = evidence.basis.family_words();
+    let beside = match (claim.effect, decisive) {
+        (ClaimedEffect::Change(fraction), _) => format!(
+            "{}{} with {family} in mind{}",
+            range([measured.low, measured.high]),
+            at_level(of_family),
+            of_size(ln(1.0 + fraction), shown, &measured, &own)
+        ),
+        (_, Some(_)) => format!("{own} with {family} in mind"),
+        (_, None) => format!("{own} for this comparison alone"),
+    };
+    let withheld = withheld(finding, alone, settled != shown);
+    (settled, format!("measured {} of {of_what}, {beside}{withheld}", change(log)), Some(log))
+}
+
+/// Why a comparison is open whose numbers among all claims look decided.
+fn withheld(finding: &Finding, alone: ClaimOutcome, is_unlike: bool) -> String {
+    if is_unlike {
+        let word = word(alone);
+        return format!(
+            "; were this the plan's only claim, it would be {word} here: it stays open"
+        );
+    }
+    match &finding.reason {
+        Some(reason) if reason == INSIDE_BY_ITSELF => format!("; {reason}"),
+        _ => String::new(),
+    }
+}
+
+/// The interval that showed the verdict, and one minus its level: that of the level which it was
+/// shown at, or that of the family where this shows it as well. None where only the comparison's own
+/// interval is known.
+fn deciding(
+    verdict: Verdict,
+    effect: &Effect,
+    measured: &Measured,
+    of_family: f64,
+) -> Option<(Interval, f64)> {
+    let of_level = match verdict {
+        Verdict::Better | Verdict::Worse | Verdict::Equivalent => effect.deciding,
+        Verdict::Inconclusive | Verdict::Invalid => None,
+    };
+    let family = || measured.shows_verdict().then_some((effect.family_interval, of_family));
+    of_level.map(|decisive| (decisive.interval, decisive.alpha)).or_else(family)
+}
+
+/// What the interval of all claims says of a claimed size, and by which the verdict was shown where
+/// that one does not show it.
+fn of_size(size: f64, outcome: ClaimOutcome, measured: &Measured, decisive: &str) -> String {
+    let size_in_words = change(size);
+    let of_size = match outcome {
+        ClaimOutcome::Confirmed => {
+            format!(", which has {size_in_words} and neither half nor twice of it")
+        }
+        ClaimOutcome::RefutedInSize | ClaimOutcome::Refuted => {
+            format!(", which excludes {size_in_words}")
+        }
+        ClaimOutcome::Immaterial => format!(", which has {size_in_words}: less than matters"),
+        ClaimOutcome::RefutedAndImmaterial => {
+            format!(", which excludes {size_in_words}; both are less than matters")
+        }
+        ClaimOutcome::Undecided => match measured.verdict {
+            Verdict::Inconclusive | Verdict::Invalid => return String::new(),
+            _ if measured.goes_with(size) => {
+                format!(", too wide to tell {size_in_words} from half or twice of it")
+            }
+            _ => format!(", which does not exclude {size_in_words}"),
+        },
+    };
+    let shown = match measured.verdict {
+        _ if measured.shows_verdict() => return of_size,
+        Verdict::Equivalent => "no difference beyond the margin",
+        _ => "the direction",
+    };
+    format!("{of_size}; {shown} is shown by {decisive}")
+}
