@@ -172,6 +172,22 @@ mod tests {
     }
 
     #[test]
+    fn what_a_mapping_claims_is_part_of_the_digest_of_the_plan() {
+        let text = "subject,ms\na,1.0\nb,2.0\na,1.1\nb,2.1\n";
+        let digest = |claims: &str| {
+            let text_of_mapping = format!("subject = 'subject'\n{claims}");
+            let mut mapping = Mapping::from_toml(&text_of_mapping).unwrap();
+            mapping.values = vec![Mapping::value("ms:lower:ms").unwrap()];
+            let files: [(&str, &[u8]); 1] = [("x", text.as_bytes())];
+            crate::picture::imported(&crate::tidy::CSV, &files, &mapping).unwrap().plan.digest
+        };
+        let claim = |effect: &str| format!("[[claims]]\nsays = 'so'\neffect = '{effect}'\n");
+        assert_eq!(digest(&claim("better")), digest(&claim("better")));
+        assert_ne!(digest(&claim("better")), digest(""));
+        assert_ne!(digest(&claim("better")), digest(&claim("worse")));
+    }
+
+    #[test]
     fn an_unknown_key_is_refused_with_its_line() {
         let error = Mapping::from_toml("subject = \"a\"\nsubjct = \"b\"\n").unwrap_err();
         assert_eq!(error.line, Some(2));

@@ -147,8 +147,12 @@ mod tests {
         let claiming = Plan { claims: vec![claim.clone()], ..plan.clone() };
         assert_eq!(claiming.oldest_format(), PLAN_FORMAT);
         claim.shape.over = ClaimedOver::Overall;
-        let claiming = Plan { claims: vec![claim], ..plan };
+        let claiming = Plan { claims: vec![claim.clone()], ..plan.clone() };
         assert_eq!(claiming.oldest_format(), RESTED_PLAN_FORMAT);
+        // A plan that has its format already, as an import has, gets that of its claims.
+        let mut imported = plan;
+        imported.claim(vec![claim]);
+        assert_eq!(imported, Plan { format: RESTED_PLAN_FORMAT.to_owned(), ..claiming });
         assert!(PLAN_FORMATS.contains(&RESTED_PLAN_FORMAT));
     }
 

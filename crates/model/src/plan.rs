@@ -471,6 +471,13 @@ impl Plan {
         }
     }
 
+    /// Gives it these claims, in the oldest format whose readers understand them. Its digest is the
+    /// caller's: an import's is made of the mapping that holds them.
+    pub fn claim(&mut self, claims: Vec<Claim>) {
+        self.claims = claims;
+        self.oldest_format().clone_into(&mut self.format);
+    }
+
     /// The reference: the first subject.
     pub fn reference(&self) -> &Subject {
         &self.subjects[0]

@@ -41,7 +41,8 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let mut imported =
         imported.map_err(|(index, trouble)| refused(&files[index].path, &trouble))?;
     if let Some(path) = arguments.mapping.as_ref().filter(|_| !mapping.claims.is_empty()) {
-        imported.plan.claims = claims(path, &imported.plan)?;
+        let claims = claims(path, &imported.plan)?;
+        imported.plan.claim(claims);
     }
     imported.plan.oldest_format().clone_into(&mut imported.plan.format);
     imported.plan.options = words(arguments);
