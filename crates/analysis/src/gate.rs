@@ -8,9 +8,9 @@
 use crate::comparison::deciding;
 use crate::family::{holm_levels, holm_of};
 use model::{
-    DecidingInterval, Doubt, Effect, Finding, Findings, Forbidden, Obstacle, Role, Verdict,
+    DecidingInterval, Doubt, Effect, Finding, Findings, Forbidden, Obstacle, Plan, Role, Verdict,
 };
-use stats::{TTest, ln};
+use stats::{TTest, blocks_for_difference, ln};
 
 /// Why a finding of an emulated processor decides nothing, not even by its failures.
 const EMULATED: &str = "emulated: no verdict of an emulated processor passes or fails a gate";
@@ -18,6 +18,9 @@ const EMULATED: &str = "emulated: no verdict of an emulated processor passes or 
 /// Why a finding whose order was not randomised decides nothing either.
 const ORDER_FIXED: &str =
     "the subjects were not measured in turns: whatever changed meanwhile passes or fails no gate";
+
+/// Why a limit of which the tests show nothing is undecided.
+const NOT_SHOWN: &str = "neither keeping nor breaching the limit was shown";
 
 /// Why a finding of which something is not sure decides nothing either.
 fn of_doubt(doubt: Doubt) -> &'static str {
@@ -176,6 +179,11 @@ fn decide<'a>(
     if let Some(doubt) = finding.doubts.first() {
         return result(GateOutcome::Inconclusive, None, of_doubt(*doubt).to_owned());
     }
+    // Failures are counted anew at each look, too.
+    if findings.is_unfinished() {
+        let why = format!("the campaign is not finished: it has {} pairs so far", finding.pairs);
+        return result(GateOutcome::Inconclusive, None, why);
+    }
     if let Some(detail) = fails_more(finding, findings) {
         return result(GateOutcome::Breached, None, detail);
     }
@@ -200,12 +208,84 @@ fn decide<'a>(
         (None, Some(p)) => {
             result(GateOutcome::Breached, Some(p), "it is worse than the limit".to_owned())
         }
-        (None, None) => result(
-            GateOutcome::Inconclusive,
-            None,
-            "neither keeping nor breaching the limit was shown: more blocks would tell".to_owned(),
-        ),
+        (None, None) => result(GateOutcome::Inconclusive, None, not_shown(finding)),
     }
+}
+
+/// Why neither test shows anything of a finding that nothing forbids.
+fn not_shown(finding: &Finding) -> String {
+    let Some(effect) = &finding.effect else {
+        return finding.reason.clone().unwrap_or_else(|| NOT_SHOWN.to_owned());
+    };
+    if effect.does_not_vary() {
+        return "the replicates do not vary, and their difference decides nothing of this limit"
+            .to_owned();
+    }
+    if effect.is_sequence {
+        return format!(
+            "the campaign was ended on purpose after {} pairs, and no test of a limit holds at a \
+             block that somebody chose",
+            finding.pairs
+        );
+    }
+    match finding.look {
+        Some(look) => format!(
+            "{NOT_SHOWN} by look {} of {}, after {} blocks",
+            look.number, look.of, look.blocks
+        ),
+        None => NOT_SHOWN.to_owned(),
+    }
+}
+
+impl GateResult<'_> {
+    /// What would tell whether an undecided limit is kept: blocks to come of a campaign that goes on,
+    /// else a new campaign, for a campaign that ended gets no more blocks; of numbers of others more
+    /// of them, or a campaign. The number of blocks is that which shows the limit to be kept in 80 of
+    /// 100 campaigns of subjects that do not differ (docs/method.md#m-power), with `gated` limits
+    /// judged together. None where the limit is decided, or where the reason says what is wrong.
+    pub fn what_would_tell(
+        &self,
+        plan: &Plan,
+        findings: &Findings,
+        gated: usize,
+    ) -> Option<String> {
+        let finding = self.finding;
+        if self.outcome != GateOutcome::Inconclusive || is_barred(finding) {
+            return None;
+        }
+        if findings.is_unfinished() {
+            return Some("the blocks that are to come may tell".to_owned());
+        }
+        if finding.obstacle.is_some_and(withholds_difference) {
+            return None;
+        }
+        let varying = finding.effect.as_ref().filter(|effect| !effect.does_not_vary());
+        if finding.effect.is_some() && varying.is_none() {
+            return Some("more values of the same kind would not tell".to_owned());
+        }
+        if plan.imported.is_some() {
+            let more = "an import of more such numbers would tell, or a campaign that measures";
+            return Some(more.to_owned());
+        }
+        let Some(effect) = varying else {
+            return Some("a new campaign that runs to its planned end would tell".to_owned());
+        };
+        // One-sided at the level that Holm's procedure leaves in the worst case.
+        let level = 2.0 * plan.alpha / gated.max(1) as f64;
+        let blocks = blocks_for_difference(ln(1.0 + self.fraction) / effect.log_sd, level);
+        Some(match blocks {
+            Some(blocks) if blocks as usize > finding.pairs => {
+                format!("a new campaign of about {blocks} blocks would tell where nothing differs")
+            }
+            Some(_) => format!("a new campaign of more than {} blocks would tell", finding.pairs),
+            None => "not even 10 000 blocks would tell where nothing differs".to_owned(),
+        })
+    }
+}
+
+/// Whether nothing of it decides a gate, however many blocks there are.
+fn is_barred(finding: &Finding) -> bool {
+    finding.is_emulated || finding.is_order_fixed || !finding.doubts.is_empty()
 }
 
 /// The replicates do not vary, and their difference is equivalent and inside the limit:
@@ -240,7 +320,7 @@ fn fails_more(finding: &Finding, findings: &Findings) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{metric, plan, record, records};
+    use crate::fixtures::{in_blocks, metric, plan, record, records};
     use crate::judge;
     use model::{
         Caveat, CaveatCode, Direction, Imported, ImportedDesign, ImportedOrder, Outcome, Record,
@@ -334,6 +414,88 @@ mod tests {
         findings.findings[0].effect.as_mut().unwrap().p_difference = None;
         let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.005 };
         assert_eq!(gate(&findings, &[limit]).unwrap()[0].outcome, GateOutcome::Inconclusive);
+    }
+
+    /// A campaign that was planned with 20 blocks, or as many as its last look has, with these records:
+    /// judged as it stands.
+    fn told(
+        judged: fn(&Plan, &[Record]) -> Findings,
+        change: impl Fn(&mut Plan),
+        records: &[Record],
+    ) -> (GateOutcome, String, Option<String>) {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let mut plan = plan(&["a", "b"], metrics, 20);
+        change(&mut plan);
+        let findings = judged(&plan, records);
+        let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.03 };
+        let results = gate(&findings, &[limit]).unwrap();
+        let would_tell = results[0].what_would_tell(&plan, &findings, results.len());
+        (results[0].outcome, results[0].reason.clone(), would_tell)
+    }
+
+    #[test]
+    fn what_would_tell_an_undecided_limit_is_what_can_still_be_done() {
+        use crate::{ended, live};
+        let as_planned = |_: &mut Plan| {};
+        let of_looks = |looks: &[u32]| {
+            let looks = looks.to_vec();
+            move |plan: &mut Plan| plan.looks.clone_from(&looks)
+        };
+        let import = |plan: &mut Plan| {
+            plan.imported = Some(in_blocks(ImportedOrder::Unknown));
+        };
+        let simulate = |plan: &mut Plan| "sim".clone_into(&mut plan.venue);
+        let wild = campaign(3.0, 0.2);
+        let mut failing = campaign(0.0, 0.005);
+        for failed in failing.iter_mut().filter(|record| record.subject == "b") {
+            failed.outcome = Outcome::Failed { reason: "crash".to_owned() };
+        }
+        let (new, on_purpose) = (Some("a new campaign of about "), "was ended on purpose");
+        let not_finished = "the campaign is not finished";
+        for (name, (outcome, reason, would_tell), why, what) in [
+            ("running", told(live, as_planned, &wild), not_finished, Some("the blocks that are")),
+            ("it fails", told(live, as_planned, &failing), not_finished, Some("the blocks that")),
+            ("by its user", told(ended, as_planned, &wild), on_purpose, new),
+            ("looks, user", told(ended, of_looks(&[6, 10, 12]), &wild), on_purpose, new),
+            ("last look", told(judge, of_looks(&[6, 8]), &wild), "by look 2 of 2, after 8", new),
+            ("complete", told(judge, as_planned, &wild), NOT_SHOWN, new),
+            ("simulated", told(judge, simulate, &wild), NOT_SHOWN, new),
+            ("imported", told(judge, import, &wild), NOT_SHOWN, Some("an import of more such")),
+            (
+                "constant",
+                told(judge, as_planned, &campaign(10.0, 0.0)),
+                "do not vary",
+                Some("more values of the same kind would not tell"),
+            ),
+            (
+                "constant, by its user",
+                told(ended, as_planned, &campaign(10.0, 0.0)),
+                "do not vary",
+                Some("more values of the same kind would not tell"),
+            ),
+            (
+                "at the limit",
+                told(judge, as_planned, &campaign(3.0, 0.002)),
+                NOT_SHOWN,
+                Some("a new campaign of more than 8 blocks"),
+            ),
+            ("few", told(judge, as_planned, &few(&wild)), "a verdict needs 5", None),
+        ] {
+            assert_eq!(outcome, GateOutcome::Inconclusive, "{name}: {reason}");
+            assert!(reason.contains(why), "{name}: {reason}");
+            let is_told = match (&would_tell, what) {
+                (Some(told), Some(what)) => told.starts_with(what),
+                (told, what) => told.is_none() && what.is_none(),
+            };
+            assert!(is_told, "{name}: {would_tell:?}");
+        }
+        let kept = told(judge, as_planned, &campaign(0.0, 0.005));
+        assert_eq!((kept.0, kept.2), (GateOutcome::Kept, None));
+    }
+
+    /// Its first three blocks.
+    fn few(records: &[Record]) -> Vec<Record> {
+        records.iter().filter(|record| record.block < 3).cloned().collect()
     }
 
     #[test]

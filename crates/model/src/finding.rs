@@ -1,6 +1,6 @@
 //! Findings: effects with their intervals, and the verdicts on them.
 
-use crate::{Caveat, ClaimFinding, Direction, Doubt, Obstacle, Trend, Unit};
+use crate::{Caveat, CaveatCode, ClaimFinding, Direction, Doubt, Obstacle, Trend, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -51,6 +51,11 @@ impl Findings {
     /// The error rate of the interval that a reader is shown of a finding.
     pub fn shown_alpha(&self, finding: &Finding) -> f64 {
         finding.deciding_alpha().unwrap_or_else(|| self.alpha_of(finding))
+    }
+
+    /// Whether the campaign can still go on: nothing of it is decided before its end.
+    pub fn is_unfinished(&self) -> bool {
+        self.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished)
     }
 
     /// Every comparison of a verdict, whatever its family.

@@ -13,10 +13,22 @@ const NAMED_AT_MOST: usize = 4;
 /// The family of all cells of imported numbers together.
 const OVERALL: &str = "overall";
 
+/// How findings are told.
+#[derive(Clone, Copy)]
+pub(crate) struct AnswerStyle {
+    /// Whether absolute values are left out.
+    pub hides_absolute: bool,
+    /// Whether the numbers are those of others, to which a campaign adds none.
+    pub is_imported: bool,
+    /// The language.
+    pub language: Language,
+}
+
 /// The answer to the experiment's question.
-pub(crate) fn answer(findings: &Findings, hides_absolute: bool, language: Language) -> String {
+pub(crate) fn answer(findings: &Findings, told: AnswerStyle) -> String {
+    let language = told.language;
     let is_emulated = findings.findings.iter().any(|finding| finding.is_emulated);
-    let answer = sentence(findings, hides_absolute, language);
+    let answer = sentence(findings, told);
     let answer = format!("{}{answer}", mark(is_emulated, language));
     match over_time::sentence(findings, language) {
         Some(over_time) => format!("{answer} {over_time}"),
@@ -28,7 +40,7 @@ pub(crate) fn answer(findings: &Findings, hides_absolute: bool, language: Langua
 const ORDER: [Verdict; 5] =
     [Verdict::Better, Verdict::Worse, Verdict::Equivalent, Verdict::Inconclusive, Verdict::Invalid];
 
-fn sentence(findings: &Findings, hides_absolute: bool, language: Language) -> String {
+fn sentence(findings: &Findings, told: AnswerStyle) -> String {
     let mut primary: Vec<&Finding> =
         findings.findings.iter().filter(|finding| finding.question.role == Role::Primary).collect();
     // Where there is a whole, its parts are not the answer.
@@ -36,9 +48,8 @@ fn sentence(findings: &Findings, hides_absolute: bool, language: Language) -> St
         primary.retain(|finding| finding.question.family == OVERALL);
     }
     if primary.is_empty() {
-        return control_only(findings, language);
+        return control_only(findings, told.language);
     }
-    let told = AnswerStyle { hides_absolute, language };
     let clauses: Vec<(Verdict, String)> = ORDER
         .into_iter()
         .filter_map(|verdict| Some((verdict, told.clause(&primary, verdict)?)))
@@ -89,13 +100,6 @@ fn is_told(obstacle: Obstacle) -> bool {
             | Obstacle::NoValidBlock
             | Obstacle::ObservedLatency
     )
-}
-
-/// How findings are told.
-#[derive(Clone, Copy)]
-struct AnswerStyle {
-    hides_absolute: bool,
-    language: Language,
 }
 
 impl AnswerStyle {
@@ -228,16 +232,29 @@ impl AnswerStyle {
                 None => name,
             };
         }
-        match needed {
-            Some(blocks) if blocks as usize > finding.pairs => say!(
+        let Some(blocks) = needed.filter(|blocks| *blocks as usize > finding.pairs) else {
+            return name;
+        };
+        let margin = trimmed(100.0 * finding.margin);
+        if self.is_imported {
+            return say!(
                 self.language,
-                "{comparison} (about {blocks} blocks would tell a difference of {margin} %)",
+                "{comparison} (about {blocks} blocks, imported or measured, would tell a \
+                 difference of {margin} %)",
                 comparison = name,
                 blocks,
-                margin = trimmed(100.0 * finding.margin)
-            ),
-            _ => name,
+                margin
+            );
         }
+        // A campaign that can go on has no such number: blocks cannot be added to this one.
+        say!(
+            self.language,
+            "{comparison} (a new campaign of about {blocks} blocks would tell a difference of \
+             {margin} %)",
+            comparison = name,
+            blocks,
+            margin
+        )
     }
 
     fn name(self, finding: &Finding) -> String {

@@ -258,7 +258,7 @@ fn estimate(
 
 fn tests(finding: &Finding, effect: &Effect, findings: &Findings, language: Language) -> String {
     let (Some(difference), Some(equivalence)) = (effect.p_difference, effect.p_equivalence) else {
-        if findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished) {
+        if findings.is_unfinished() {
             return say!(
                 language,
                 "The campaign is not finished: after {count} pairs there is no p, and the \

@@ -1,6 +1,6 @@
 //! The view model: everything a renderer may show.
 
-use crate::answer::answer;
+use crate::answer::{AnswerStyle, answer};
 use crate::breakdown::{Breakdown, breakdowns};
 use crate::caveats::explained;
 use crate::ejections::{Ejections, ejections};
@@ -270,7 +270,14 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         language: inputs.language,
         campaign: inputs.campaign.to_owned(),
         title: plan.title.clone(),
-        answer: answer(inputs.findings, hides_absolute, inputs.language),
+        answer: answer(
+            inputs.findings,
+            AnswerStyle {
+                hides_absolute,
+                is_imported: plan.imported.is_some(),
+                language: inputs.language,
+            },
+        ),
         design: Design {
             venue: plan.venue.clone(),
             kernel: kernels(plan).unwrap_or_else(|| fact("kernel.release")),

@@ -290,7 +290,20 @@ fn an_answer_promises_nothing_where_more_blocks_would_not_help() {
         view(&campaigns::campaign("Who?", vec![draft.finding()], Vec::new()).inputs()).answer
     };
     let told = answer(finding());
-    assert!(told.contains("blocks would tell a difference of 5 %"), "{told}");
+    let promised = "(a new campaign of about 14 blocks would tell a difference of 5 %)";
+    assert!(told.contains(promised), "{told}");
+    let mut imported = campaigns::campaign("Who?", vec![finding().finding()], Vec::new());
+    imported.plan.imported = Some(model::Imported {
+        format: "csv".to_owned(),
+        file: "f".to_owned(),
+        digest: String::new(),
+        design: model::ImportedDesign::Blocked,
+        caveats: Vec::new(),
+        order: model::ImportedOrder::Unknown,
+    });
+    let told = view(&imported.inputs()).answer;
+    let promised = "(about 14 blocks, imported or measured, would tell a difference of 5 %)";
+    assert!(told.contains(promised), "{told}");
     let told = answer(finding().reason("not the same work: late_fraction differs").forbidden(
         Obstacle::UnequalWork,
         CaveatCode::NotComparable,

@@ -15,14 +15,31 @@ use store::LoadedCampaign;
 /// An error names this many metrics; of the others it gives the number.
 const NAMED_AT_MOST: usize = 12;
 
+/// A result with what is told of it.
+struct GateLine<'a> {
+    result: &'a GateResult<'a>,
+    /// The estimate, the limit, the reason, and of what is undecided what would tell.
+    evidence: String,
+}
+
 pub(super) fn run(common: &Common, arguments: &Gate) -> Result<ExitCode> {
     let limits = arguments.limits.iter().map(|text| limit(text)).collect::<Result<Vec<_>>>()?;
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     let results = analysis::gate(&findings, &limits).map_err(|limit| unknown(&limit, &findings))?;
+    let told: Vec<GateLine<'_>> = results
+        .iter()
+        .map(|result| GateLine {
+            result,
+            evidence: evidence(
+                result,
+                result.what_would_tell(&loaded.plan, &findings, results.len()),
+            ),
+        })
+        .collect();
     let text = match arguments.format {
-        GateFormat::Text => results.iter().map(line).collect(),
-        GateFormat::Github => results.iter().map(annotation).collect(),
-        GateFormat::Junit => junit(&loaded, &results)?,
+        GateFormat::Text => told.iter().map(line).collect(),
+        GateFormat::Github => told.iter().map(annotation).collect(),
+        GateFormat::Junit => junit(&loaded, &told)?,
     };
     match &arguments.output {
         None => print(&text)?,
@@ -99,8 +116,8 @@ fn name(result: &GateResult<'_>) -> String {
     )
 }
 
-/// The estimate, the limit and the reason.
-fn evidence(result: &GateResult<'_>) -> String {
+/// The estimate, the limit, the reason and what would tell.
+fn evidence(result: &GateResult<'_>, would_tell: Option<String>) -> String {
     let known = result.finding.effect.as_ref().zip(result.interval);
     let estimate = known.map_or(String::new(), |(effect, shown)| {
         format!(
@@ -114,15 +131,18 @@ fn evidence(result: &GateResult<'_>) -> String {
         if p < 0.001 { ", p < 0.001".to_owned() } else { format!(", p = {p:.3}") }
     });
     let limit = model::round_significant(100.0 * result.fraction);
-    format!("{estimate}may be {limit} % worse: {}{p}", result.reason)
+    let would_tell = would_tell.map_or(String::new(), |text| format!("; {text}"));
+    format!("{estimate}may be {limit} % worse: {}{p}{would_tell}", result.reason)
 }
 
-fn line(result: &GateResult<'_>) -> String {
-    format!("{:<13} {}\n              {}\n", word(result.outcome), name(result), evidence(result))
+fn line(told: &GateLine<'_>) -> String {
+    let GateLine { result, evidence } = told;
+    format!("{:<13} {}\n              {evidence}\n", word(result.outcome), name(result))
 }
 
 /// A workflow command of GitHub Actions; its data escapes % and line ends.
-fn annotation(result: &GateResult<'_>) -> String {
+fn annotation(told: &GateLine<'_>) -> String {
+    let GateLine { result, evidence } = told;
     let kind = match result.outcome {
         GateOutcome::Kept => "notice",
         GateOutcome::Breached => "error",
@@ -130,12 +150,12 @@ fn annotation(result: &GateResult<'_>) -> String {
     };
     let escaped = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let title = escaped(&name(result)).replace(':', "%3A").replace(',', "%2C");
-    format!("::{kind} title={title}::{}\n", escaped(&evidence(result)))
+    format!("::{kind} title={title}::{}\n", escaped(evidence))
 }
 
-fn junit(loaded: &LoadedCampaign, results: &[GateResult<'_>]) -> Result<String> {
+fn junit(loaded: &LoadedCampaign, told: &[GateLine<'_>]) -> Result<String> {
     let mut suite = TestSuite::new(loaded.plan.name.clone());
-    for result in results {
+    for GateLine { result, evidence } in told {
         let status = match result.outcome {
             GateOutcome::Kept => TestCaseStatus::success(),
             GateOutcome::Breached | GateOutcome::Inconclusive => {
@@ -145,7 +165,7 @@ fn junit(loaded: &LoadedCampaign, results: &[GateResult<'_>]) -> Result<String> 
                     NonSuccessKind::Error
                 };
                 let mut status = TestCaseStatus::non_success(kind);
-                status.set_message(evidence(result)).set_type(word(result.outcome));
+                status.set_message(evidence.clone()).set_type(word(result.outcome));
                 status
             }
         };
