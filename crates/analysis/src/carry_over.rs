@@ -3,10 +3,9 @@
 
 use crate::observations::Observations;
 use crate::pairs::Pairs;
-use crate::questions::Asked;
 use crate::rulebook::CarryOver;
 use crate::trial_facts::is_order_known;
-use model::Plan;
+use model::{Plan, Question};
 use stats::{TTest, WithCovariates, mean};
 
 /// Level at which what came before counts as felt.
@@ -26,7 +25,7 @@ const LEAST_DEGREES: f64 = 4.0;
 const LEAST_LEFT: f64 = 0.5;
 
 /// What of these pairs' differences may be due to whose sitting came before.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Predecessors {
     /// p that it does not matter; none where that was not tested.
     pub p: Option<f64>,
@@ -45,12 +44,11 @@ pub(crate) fn predecessors(
     plan: &Plan,
     observations: &Observations<'_>,
     pairs: &Pairs,
-    asked: &Asked<'_>,
+    question: &Question,
 ) -> Predecessors {
     if !is_order_known(plan) || pairs.differences.len() != pairs.blocks.len() {
         return Predecessors::default();
     }
-    let question = &asked.question;
     let (mut differences, mut covariates) = (Vec::new(), Vec::new());
     for block in &pairs.blocks {
         let before =

@@ -219,7 +219,7 @@ fn signals(
         is_pooled,
     };
     let Predecessors { p: p_predecessor, carry_over, order_alone } = if is_judged {
-        predecessors(gathered.plan, gathered.observations, pairs, asked)
+        predecessors(gathered.plan, gathered.observations, pairs, question)
     } else {
         Predecessors::default()
     };
@@ -237,6 +237,7 @@ fn signals(
         is_observed_latency: is_latency && pairs.is_observed,
         is_degenerate: test.is_some_and(TTest::is_degenerate),
         is_coarse: steps.coarse.is_some(),
+        step: steps.coarse.unwrap_or_default(),
         is_one_step: steps.is_one,
         has_few_distinct_values: few_distinct_values(pairs).is_some(),
         unequal_failures: unequal_failures(

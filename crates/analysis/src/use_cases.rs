@@ -3,14 +3,17 @@
 //! their weights, so that what workloads of a block have in common stays in; the rest
 //! is the design's own test. Never one total score: the worst component stands beside.
 
+use crate::carry_over::{Predecessors, predecessors};
 use crate::comparison::{Comparison, Gathered, deciding, effect_of, interval};
 use crate::controls::{FailedControls, RestsOn};
 use crate::family::{holm_levels, holm_of};
+use crate::fragility::skewed;
 use crate::pairs::{Pairs, replicates, weighted};
 use crate::quality::widened;
 use crate::questions::{Asked, every_pair};
 use crate::ranking::{co_best, ranking};
 use crate::rulebook::{Basis, Evidence, Numbers, Signals, infer, obstacles, rule, stopping};
+use crate::sums::PassedOn;
 use model::{
     BlockEffect, Caveat, CaveatCode, Direction, Effect, Finding, Obstacle, Plan, Question, Ranking,
     Role, Subject, Unit, UseCase, UseCaseFinding, Verdict, Worst, round_significant as round,
@@ -88,8 +91,8 @@ pub(crate) fn conclude(plan: &Plan, found: &mut [UseCaseFinding], failed: &Faile
 /// One pair of subjects over the components of one use case.
 struct Sum {
     question: Question,
-    blocks: Vec<BlockEffect>,
-    replicates: usize,
+    /// The blocks that hold every component, and their replicates.
+    pairs: Pairs,
     test: Option<TTest>,
     theta: f64,
     worst: Option<Worst>,
@@ -97,8 +100,9 @@ struct Sum {
     stopped: Option<String>,
     /// Whether an emulated processor ran any component.
     is_emulated: bool,
-    /// Whether any component's steps are too coarse.
-    is_coarse: bool,
+    passed_on: PassedOn,
+    /// What of the sum's differences may be due to whose sitting came before.
+    order: Predecessors,
     caveats: Vec<Caveat>,
 }
 
@@ -111,14 +115,14 @@ impl Sum {
         let plan = gathered.plan;
         let mut sum = Self {
             question: question(use_case, reference, subject),
-            blocks: Vec::new(),
-            replicates: 0,
+            pairs: Pairs::default(),
             test: None,
             theta: 0.0,
             worst: None,
             stopped: None,
             is_emulated: false,
-            is_coarse: false,
+            passed_on: PassedOn::default(),
+            order: Predecessors::default(),
             caveats: Vec::new(),
         };
         let mut components = Vec::new();
@@ -135,7 +139,7 @@ impl Sum {
             sum.theta += weight.weight * component.theta;
             sum.note_worst(&component, plan.alpha);
             sum.note_emulation(&component);
-            sum.is_coarse |= component.signals.is_coarse;
+            sum.passed_on.note(weight.weight, &component);
             if let Some(reason) = stopping(&component.signals) {
                 sum.stop(format!("{name}: {reason}"));
             }
@@ -143,6 +147,12 @@ impl Sum {
         }
         if sum.stopped.is_none() {
             sum.add_up(&components);
+            // Sittings are asked for by a workload, and those of a campaign of ours hold all of them.
+            if let Some(component) = use_case.weights.first() {
+                let workload = component.workload.clone();
+                let question = Question { workload, ..sum.question.clone() };
+                sum.order = predecessors(plan, gathered.observations, &sum.pairs, &question);
+            }
         }
         sum
     }
@@ -180,22 +190,33 @@ impl Sum {
         let parts: Vec<(f64, &Pairs)> =
             components.iter().map(|(weight, component)| (*weight, &component.pairs)).collect();
         let (blocks, boots) = weighted(&parts);
-        self.blocks = blocks;
-        let differences = replicates(&self.blocks, &boots);
-        self.replicates = differences.len();
+        let differences = replicates(&blocks, &boots);
         let (test, caveat) = widened(&differences);
+        self.pairs = Pairs { blocks, boots, differences, ..Pairs::default() };
         self.test = test;
         self.caveats.extend(caveat);
     }
 
     fn signals(&self) -> Signals {
-        let numbers = Numbers::Sum { replicates: self.replicates, component: self.stopped.clone() };
+        let replicates = self.pairs.differences.len();
+        let numbers = Numbers::Sum { replicates, component: self.stopped.clone() };
         Signals {
             is_emulated: self.is_emulated,
-            is_coarse: self.is_coarse,
-            is_degenerate: self.test.as_ref().is_some_and(TTest::is_degenerate),
-            ..Signals::of(numbers)
+            ..self.passed_on.signals(numbers, &self.pairs, self.test.as_ref(), &self.order)
         }
+    }
+
+    /// What is told of it whatever is decided: of its parts, and of its own differences.
+    fn told(&self, signals: &Signals) -> Vec<Caveat> {
+        let mut caveats = self.caveats.clone();
+        caveats.extend_from_slice(self.passed_on.caveats());
+        caveats.extend(signals.caveats());
+        caveats
+    }
+
+    /// How tests of another kind disagree with the t of its blocks.
+    fn skewed(&self, alpha: f64) -> Option<Caveat> {
+        skewed(self.test.as_ref()?, &self.pairs.differences, alpha)
     }
 
     fn p_difference(&self) -> Option<f64> {
@@ -225,24 +246,24 @@ impl Sum {
             }),
             &obstacles(&signals, Basis::Tests),
         );
-        let mut caveats = self.caveats.clone();
+        // As of a single comparison: how far it lies beyond the margin is not sure.
+        let skewed = self.skewed(plan.alpha).filter(|_| !ruling.is_forbidden());
+        let ruling = ruling.clear_unless(signals.is_unclear() || skewed.is_some());
+        let mut caveats = self.told(&signals);
+        caveats.extend(skewed);
+        caveats.extend(ruling.caveat.clone());
         if signals.is_degenerate && !ruling.is_forbidden() {
             let detail = "every block gave the same difference";
             caveats.push(Caveat::new(CaveatCode::Degenerate, detail));
         }
-        caveats.extend(ruling.caveat.clone());
         let is_decided = ruling.verdict == Verdict::Equivalent && !signals.is_degenerate;
+        let levels = [plan.alpha, plan.alpha / family.max(1) as f64];
         let effect = self.test.as_ref().map(|test| Effect {
             deciding: is_decided.then(|| deciding(test, level)),
             adjusted_difference: difference.map(round),
             adjusted_equivalence: equivalence.map(round),
-            ..effect_of(
-                test,
-                // A ratio of ratios is oriented already.
-                Direction::Higher,
-                self.theta,
-                [plan.alpha, plan.alpha / family.max(1) as f64],
-            )
+            // A ratio of ratios is oriented already.
+            ..effect_of(test, Direction::Higher, self.theta, levels)
         });
         let rounded = |block: &BlockEffect| BlockEffect {
             subject: round(block.subject),
@@ -256,12 +277,12 @@ impl Sum {
             reason: ruling.reason,
             obstacle: ruling.obstacle,
             is_odds: false,
-            is_order_fixed: false,
-            doubts: Vec::new(),
+            is_order_fixed: !signals.fixed_order.is_empty(),
+            doubts: signals.doubts,
             is_emulated: self.is_emulated,
             look: None,
             margin: round(exp(self.theta) - 1.0),
-            pairs: self.blocks.len(),
+            pairs: self.pairs.blocks.len(),
             reference_value: None,
             subject_value: None,
             effect,
@@ -269,7 +290,7 @@ impl Sum {
             planning: None,
             tail: None,
             diagnostics: None,
-            blocks: self.blocks.iter().map(rounded).collect(),
+            blocks: self.pairs.blocks.iter().map(rounded).collect(),
             caveats,
         }
     }
@@ -309,14 +330,25 @@ fn asked<'a>(plan: &'a Plan, workload: &str, metric: &str, of: &Question) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{metric, plan, record};
+    use crate::fixtures::{in_blocks, metric, plan, record};
     use crate::judge;
-    use model::{Reduction, Sample, Weight};
+    use model::{
+        Doubt, Imported, ImportedOrder, Metric, Record, Reduction, Sample, Strength, Weight,
+    };
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 
     /// Subject b wins `gain` on m and loses `loss` on n.
     fn campaign(gain: f64, loss: f64, weights: [f64; 2]) -> UseCaseFinding {
+        campaign_of((gain, loss), weights, None)
+    }
+
+    /// The same of numbers that were imported.
+    fn campaign_of(
+        (gain, loss): (f64, f64),
+        weights: [f64; 2],
+        imported: Option<Imported>,
+    ) -> UseCaseFinding {
         let metrics = vec![
             metric("m", Direction::Higher, Reduction::Median),
             metric("n", Direction::Lower, Reduction::Median),
@@ -330,7 +362,7 @@ mod tests {
             id: "web-server".to_owned(),
             weights: vec![weight("m", weights[0]), weight("n", weights[1])],
         };
-        let plan = Plan { use_cases: vec![use_case], ..plan(&["a", "b"], metrics, 8) };
+        let plan = Plan { use_cases: vec![use_case], imported, ..plan(&["a", "b"], metrics, 8) };
         let mut records = Vec::new();
         for (index, noise) in NOISE.iter().enumerate() {
             let wobble = 1.0 + 0.003 * noise;
@@ -369,6 +401,108 @@ mod tests {
         assert!(unadjusted.low < shown.low && shown.high < unadjusted.high);
         let other = campaign(1.2, 1.0, [0.5, 0.5]).comparisons.remove(0);
         assert_eq!((other.verdict, other.deciding_alpha()), (Verdict::Better, None));
+    }
+
+    #[test]
+    fn what_is_not_sure_of_the_components_is_not_sure_of_the_use_case() {
+        let of = |codes: &[CaveatCode]| {
+            let told = codes.iter().map(|code| Caveat::new(*code, "told")).collect();
+            let imported = Imported { caveats: told, ..in_blocks(ImportedOrder::Unknown) };
+            campaign_of((1.2, 1.0), [0.5, 0.5], Some(imported)).comparisons.remove(0)
+        };
+        let sure = of(&[]);
+        assert_eq!((sure.verdict, sure.strength), (Verdict::Better, Some(Strength::Clearly)));
+        assert!(sure.doubts.is_empty() && !sure.is_order_fixed);
+        for (code, doubts) in [
+            (CaveatCode::SettingsDiffer, vec![Doubt::UnlikeSettings]),
+            (CaveatCode::ReplicateLevelUnknown, vec![Doubt::UnknownReplicates]),
+            (CaveatCode::OrderConfounded, Vec::new()),
+        ] {
+            let one = of(&[code]);
+            let in_order = code == CaveatCode::OrderConfounded;
+            assert_eq!(one.verdict, Verdict::Better, "{code}");
+            assert_eq!(one.strength, Some(Strength::Detectable), "{code}");
+            assert_eq!((one.doubts, one.is_order_fixed), (doubts, in_order), "{code}");
+            let is_told = one.caveats.iter().any(|caveat| caveat.code == code);
+            assert_eq!(is_told, in_order, "{code}: what is doubted is told of the campaign");
+        }
+    }
+
+    /// A plan whose use case weighs its one metric alone, and the verdict on both.
+    fn alone(metric: Metric, records: &[Record]) -> [Finding; 2] {
+        let weight = Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight: 1.0 };
+        let use_case = UseCase { id: "alone".to_owned(), weights: vec![weight] };
+        let blocks = records.len() as u32 / 2;
+        let plan = Plan { use_cases: vec![use_case], ..plan(&["a", "b"], vec![metric], blocks) };
+        let mut findings = judge(&plan, records);
+        [findings.findings.remove(0), findings.use_cases.remove(0).comparisons.remove(0)]
+    }
+
+    #[test]
+    fn a_use_case_of_one_component_has_its_verdict_whatever_came_before() {
+        // Twelve blocks of one boot, noise of 1 %, and 1.5 % that each sitting of `a` leaves.
+        let mut of_order = 0;
+        for seed in 0..200_u64 {
+            let mut state = seed;
+            let mut noise = || {
+                let mut sum = 0.0;
+                for _ in 0..12 {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(seed | 1);
+                    sum += (state >> 40) as f64 / 16_777_216.0;
+                }
+                0.01 * (sum - 6.0)
+            };
+            let mut records: Vec<Record> = Vec::new();
+            let mut before = "";
+            for (block, first) in "abbaabbaabba".chars().enumerate() {
+                let order = if first == 'a' { ["a", "b"] } else { ["b", "a"] };
+                for (position, subject) in order.into_iter().enumerate() {
+                    let left = if before == "a" { 0.015 } else { 0.0 };
+                    let values = vec![100.0 * (1.0 + noise() + left)];
+                    records.push(Record {
+                        position: position as u32,
+                        sequence: records.len() as u64,
+                        boot_id: "one".to_owned(),
+                        ..record(
+                            block as u32,
+                            subject,
+                            "w",
+                            vec![vec![Sample::values("m", values)]],
+                        )
+                    });
+                    before = subject;
+                }
+            }
+            let metric = metric("m", Direction::Lower, Reduction::Median);
+            let [single, sum] = alone(Metric { margin: 0.0001, ..metric }, &records);
+            assert_eq!((single.verdict, single.strength), (sum.verdict, sum.strength), "{seed}");
+            let is_felt = |one: &Finding| {
+                one.caveats.iter().any(|caveat| caveat.code == CaveatCode::CarryOver)
+            };
+            assert_eq!(is_felt(&single), is_felt(&sum), "{seed}: {single:?} {sum:?}");
+            if single.obstacle == Some(Obstacle::OrderAlone) {
+                assert_eq!(sum.obstacle, Some(Obstacle::OrderAlone), "{seed}");
+                of_order += 1;
+            }
+        }
+        assert!(of_order > 14, "{of_order}");
+    }
+
+    #[test]
+    fn a_sum_that_is_no_larger_than_the_steps_of_its_components_is_no_difference() {
+        let values = [100.0, 101.0, 100.0, 102.0, 101.0, 100.0, 101.0, 102.0];
+        let mut records = Vec::new();
+        for (block, value) in (0_u32..).zip(values) {
+            for (subject, value) in [("a", value), ("b", value + 1.0)] {
+                let samples = vec![vec![Sample::values("m", vec![value])]];
+                records.push(record(block, subject, "w", samples));
+            }
+        }
+        let metric = metric("m", Direction::Higher, Reduction::Median);
+        for one in alone(Metric { margin: 0.005, ..metric }, &records) {
+            assert_eq!(one.verdict, Verdict::Inconclusive, "{one:?}");
+            assert_eq!(one.obstacle, Some(Obstacle::OneStep), "{one:?}");
+        }
     }
 
     #[test]

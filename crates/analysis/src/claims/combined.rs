@@ -6,12 +6,14 @@
 //! ratios. What subjects of a block share cancels, and the rest is the design's own test.
 
 use super::subjects::of_subjects;
+use crate::carry_over::predecessors;
 use crate::comparison::{Comparison, Gathered};
 use crate::pairs::{Pairs, replicates, weighted};
 use crate::quality::widened;
 use crate::questions::Asked;
 use crate::rulebook::{Numbers, Signals, stopping};
-use model::{Claim, ClaimedTurn, Finding, Plan, Question, Weight};
+use crate::sums::PassedOn;
+use model::{Caveat, Claim, ClaimedTurn, Finding, Plan, Question, Weight};
 use stats::ln;
 
 /// What stands before the number of a claim in the name of its family.
@@ -80,7 +82,7 @@ fn combined<'a>(
     question.reference = claim.reference.to_string();
     question.family = family(index);
     let asked = Asked { question, metric: first.asked.metric, workload: first.asked.workload };
-    Some(sum(asked, &parts))
+    Some(sum(asked, &parts, gathered))
 }
 
 /// Whether a comparison is added (1) or taken away (-1); none where it stands at neither place of a
@@ -105,7 +107,11 @@ fn sign(plan: &Plan, turn: Option<&ClaimedTurn>, question: &Question) -> Option<
 }
 
 /// The weighted log differences of the blocks that hold every part.
-fn sum<'a>(asked: Asked<'a>, parts: &[(f64, Comparison<'a>)]) -> Comparison<'a> {
+fn sum<'a>(
+    asked: Asked<'a>,
+    parts: &[(f64, Comparison<'a>)],
+    gathered: Gathered<'_>,
+) -> Comparison<'a> {
     let of_parts: Vec<(f64, &Pairs)> =
         parts.iter().map(|(weight, part)| (*weight, &part.pairs)).collect();
     let (blocks, boots) = weighted(&of_parts);
@@ -115,16 +121,35 @@ fn sum<'a>(asked: Asked<'a>, parts: &[(f64, Comparison<'a>)]) -> Comparison<'a> 
     let (test, caveat) = widened(&pairs.differences);
     let numbers = Numbers::Sum { replicates: pairs.differences.len(), component: stopped(parts) };
     let any = |is_one: fn(&Signals) -> bool| parts.iter().any(|(_, part)| is_one(&part.signals));
+    let mut passed_on = PassedOn::default();
+    for (weight, part) in parts {
+        passed_on.note(*weight, part);
+    }
+    let order = same_pair(parts)
+        .map(|question| predecessors(gathered.plan, gathered.observations, &pairs, question));
+    let order = order.unwrap_or_default();
     let signals = Signals {
         is_emulated: any(|signals| signals.is_emulated),
         is_odds: any(|signals| signals.is_odds),
-        is_coarse: any(|signals| signals.is_coarse),
-        is_degenerate: test.as_ref().is_some_and(stats::TTest::is_degenerate),
-        ..Signals::of(numbers)
+        ..passed_on.signals(numbers, &pairs, test.as_ref(), &order)
     };
     let theta = ln(1.0 + asked.metric.margin);
-    let caveats = caveat.into_iter().collect();
+    let mut caveats: Vec<Caveat> = caveat.into_iter().collect();
+    caveats.extend_from_slice(passed_on.caveats());
+    caveats.extend(signals.caveats());
     Comparison { asked, pairs, test, theta, signals, caveats, noise: None, pooled: None }
+}
+
+/// A part's question, where all parts compare the same two subjects: whose sitting came before is then
+/// a question of their sum.
+fn same_pair<'p>(parts: &'p [(f64, Comparison<'_>)]) -> Option<&'p Question> {
+    let (_, first) = parts.first()?;
+    let question = &first.asked.question;
+    let is_alike = |(_, part): &(f64, Comparison<'_>)| {
+        let other = &part.asked.question;
+        other.subject == question.subject && other.reference == question.reference
+    };
+    parts.iter().all(is_alike).then_some(question)
 }
 
 /// The first part that gives no verdict by itself, and why.

@@ -54,7 +54,8 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
         Numbers::Sum { replicates, component } => {
             let component = component.as_ref();
             let component = component.map(|why| Raised::silent(Obstacle::Component, why));
-            component.into_iter().chain(few_pairs(*replicates)).collect()
+            let of_sum = component.into_iter().chain(few_pairs(*replicates));
+            of_sum.chain(of_neighbours(signals)).collect()
         }
     };
     if let Some(detail) = &signals.unequal_failures {
@@ -132,6 +133,22 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
         let reason = format!("not the same work: {detail}");
         raised.push(Raised::silent(Obstacle::UnequalWork, reason));
     }
+    raised.extend(of_neighbours(signals));
+    raised.extend(signals.tail.as_ref().and_then(|tail| {
+        let advice = tail.supported.map_or(String::new(), |quantile| {
+            format!("; these samples support up to the {:.4}th percentile", 100.0 * quantile)
+        });
+        let reason = format!("{}, 10 are needed{advice}", too_few_beyond(tail)?);
+        let (obstacle, code) = (Obstacle::ShortTail, CaveatCode::InsufficientTail);
+        Some(Raised::with_caveat(obstacle, reason.clone(), code, reason))
+    }));
+    raised.extend(few_pairs(numbers.replicates));
+    raised
+}
+
+/// What of the differences may be due to what ran before.
+fn of_neighbours(signals: &Signals) -> Vec<Raised> {
+    let mut raised = Vec::new();
     if let Some(carried) = signals.carry_over.as_ref().filter(|one| !one.shows_the_same) {
         let reason = format!("{}; beside that none is shown", carried.detail);
         raised.push(Raised::silent(Obstacle::CarryOver, reason));
@@ -146,15 +163,6 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
         );
         raised.push(Raised::silent(Obstacle::CorrelatedBlocks, reason));
     }
-    raised.extend(signals.tail.as_ref().and_then(|tail| {
-        let advice = tail.supported.map_or(String::new(), |quantile| {
-            format!("; these samples support up to the {:.4}th percentile", 100.0 * quantile)
-        });
-        let reason = format!("{}, 10 are needed{advice}", too_few_beyond(tail)?);
-        let (obstacle, code) = (Obstacle::ShortTail, CaveatCode::InsufficientTail);
-        Some(Raised::with_caveat(obstacle, reason.clone(), code, reason))
-    }));
-    raised.extend(few_pairs(numbers.replicates));
     raised
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Signals {
     pub is_degenerate: bool,
     /// The values' step, declared or inferred, is coarse against the margin.
     pub is_coarse: bool,
+    /// That step of paired values as a share of the smallest of them, where it is coarse; else 0.
+    pub step: f64,
     /// The difference is no larger than one step of values that are coarse against the margin.
     pub is_one_step: bool,
     /// The metric took few distinct values.
@@ -129,6 +131,7 @@ impl Signals {
             is_observed_latency: false,
             is_degenerate: false,
             is_coarse: false,
+            step: 0.0,
             is_one_step: false,
             has_few_distinct_values: false,
             unequal_failures: None,

@@ -1,0 +1,80 @@
+//! What the parts of a sum pass on to it: of a use case (docs/method.md#m-use-cases), and of a claim
+//! about several comparisons. What is not sure of a part is not sure of the sum, and what speaks
+//! against a difference is asked of the sum's own differences.
+
+use crate::carry_over::Predecessors;
+use crate::comparison::Comparison;
+use crate::pairs::Pairs;
+use crate::quality::excessive_correlation;
+use crate::rulebook::{Numbers, Signals};
+use model::{Caveat, CaveatCode, Doubt};
+use stats::{TTest, ln};
+
+/// Warnings of a part that are about the order in which its trials ran.
+const OF_ORDER: [CaveatCode; 3] =
+    [CaveatCode::CarryOver, CaveatCode::Drift, CaveatCode::OrderEffect];
+
+/// The facts of the parts of a sum that hold of it as well.
+#[derive(Debug, Default)]
+pub(crate) struct PassedOn {
+    is_coarse: bool,
+    /// How much of the sum a step of each part with coarse values may be, on the scale of logarithms.
+    of_steps: f64,
+    fixed_order: Vec<String>,
+    doubts: Vec<Doubt>,
+    caveats: Vec<Caveat>,
+}
+
+impl PassedOn {
+    /// Adds a part of this weight.
+    pub(crate) fn note(&mut self, weight: f64, part: &Comparison<'_>) {
+        let signals = &part.signals;
+        self.is_coarse |= signals.is_coarse;
+        self.of_steps += weight.abs() * ln(1.0 + signals.step);
+        add_new(&mut self.fixed_order, &signals.fixed_order);
+        add_new(&mut self.doubts, &signals.doubts);
+        let question = &part.asked.question;
+        let told = part.caveats.iter().filter(|caveat| OF_ORDER.contains(&caveat.code));
+        let named = told.map(|caveat| {
+            let detail = format!("{} {}: {}", question.workload, question.metric, caveat.detail);
+            Caveat::new(caveat.code, detail)
+        });
+        self.caveats.extend(named);
+    }
+
+    /// Warnings of the parts, each with the part's name.
+    pub(crate) fn caveats(&self) -> &[Caveat] {
+        &self.caveats
+    }
+
+    /// The facts about a sum that has these differences.
+    pub(crate) fn signals(
+        &self,
+        numbers: Numbers,
+        pairs: &Pairs,
+        test: Option<&TTest>,
+        order: &Predecessors,
+    ) -> Signals {
+        Signals {
+            is_coarse: self.is_coarse,
+            is_one_step: self.is_coarse
+                && test.is_some_and(|test| test.mean.abs() <= self.of_steps),
+            is_degenerate: test.is_some_and(TTest::is_degenerate),
+            fixed_order: self.fixed_order.clone(),
+            doubts: self.doubts.clone(),
+            carry_over: order.carry_over.clone(),
+            order_alone: order.order_alone.clone(),
+            correlation: excessive_correlation(&pairs.differences),
+            ..Signals::of(numbers)
+        }
+    }
+}
+
+/// Adds those that are not there yet.
+fn add_new<T: Clone + PartialEq>(known: &mut Vec<T>, more: &[T]) {
+    for one in more {
+        if !known.contains(one) {
+            known.push(one.clone());
+        }
+    }
+}
