@@ -8,7 +8,7 @@ use crate::synthetic::{NO_SHELTER, Noise, SIGMA, Shape, THETA, run};
 use crate::table::{CalibrationRow, Limit};
 use analysis::{GateLimit, GateOutcome};
 use contract::Result;
-use model::{CaveatCode, ClaimOutcome, Verdict};
+use model::{CaveatCode, ClaimOutcome, Findings, Verdict};
 
 /// Target 12 (docs/method.md#m-targets).
 const MOST: f64 = 0.055;
@@ -145,10 +145,10 @@ fn others() -> Vec<Answer> {
             },
         ),
         Answer::of("a gate of 2 % kept at 2 % itself", Shape::PAIR, THETA, |campaign| {
-            gated(campaign, GateOutcome::Kept)
+            gated(&campaign.findings, GateOutcome::Kept)
         }),
         Answer::of("a gate of 2 % breached at 2 % itself", Shape::PAIR, THETA, |campaign| {
-            gated(campaign, GateOutcome::Breached)
+            gated(&campaign.findings, GateOutcome::Breached)
         }),
         Answer::of(
             "different beside a control, nothing differs",
@@ -202,9 +202,10 @@ fn equivalent(campaign: &SimulatedCampaign) -> bool {
     campaign.primary().any(|one| one.verdict == Verdict::Equivalent)
 }
 
-fn gated(campaign: &SimulatedCampaign, outcome: GateOutcome) -> bool {
+/// Whether a gate of 2 % comes out so.
+pub(crate) fn gated(findings: &Findings, outcome: GateOutcome) -> bool {
     let limit =
         GateLimit { workload: String::new(), metric: "makespan".to_owned(), fraction: 0.02 };
-    analysis::gate(&campaign.findings, &[limit])
+    analysis::gate(findings, &[limit])
         .is_ok_and(|results| results.iter().any(|result| result.outcome == outcome))
 }

@@ -1,9 +1,14 @@
 //! Target 5: looking more than once.
 
 use crate::CalibrationRequest;
+use crate::answers::gated;
 use crate::campaigns::{Case, SimulatedCampaign, plan, records, repeat};
+use crate::draws::Draws;
+use crate::quantities::apart;
 use crate::rate::Rate;
+use crate::synthetic::{self, Shape, THETA};
 use crate::table::{CalibrationRow, Limit};
+use analysis::GateOutcome;
 use contract::Result;
 use model::{Findings, Plan, Record, Role, Verdict};
 use stats::TTest;
@@ -67,6 +72,7 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
         })?;
         rows.push(CalibrationRow::new(None, name, Rate::of(early), Limit::None));
     }
+    rows.extend(gates(request)?);
     Ok(rows)
 }
 
@@ -103,12 +109,55 @@ fn run(
 /// Whether a user who may end the campaign after any block, from the fifth on, finds one after
 /// which it says "better" or "worse".
 fn ends_well(plan: &Plan, records: &[Record]) -> bool {
-    (5..=MOST as usize).any(|count| {
+    ended_after_each(plan, records).any(|findings| differ(&findings))
+}
+
+/// What is found where a user ends the campaign after a block, from the fifth on.
+fn ended_after_each(plan: &Plan, records: &[Record]) -> impl Iterator<Item = Findings> {
+    (5..=MOST as usize).map(move |count| {
         let ran: Vec<u32> = plan.blocks.iter().take(count).map(|block| block.index).collect();
         let is_of_them = |record: &&Record| ran.contains(&record.block);
         let records: Vec<Record> = records.iter().filter(is_of_them).cloned().collect();
-        differ(&analysis::ended(plan, &records))
+        analysis::ended(plan, &records)
     })
+}
+
+/// Gates of adaptive campaigns whose subject is worse by the limit itself, so that both outcomes are
+/// false: ended after any block, and run to their last look.
+fn gates(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let names = [
+        "adaptive, gate breached at its limit, ended where it looks worst",
+        "adaptive, gate kept at its limit, ended where it looks best",
+        "adaptive, gate breached at its limit",
+        "adaptive, gate kept at its limit",
+    ];
+    if !names.iter().any(|name| name.contains(request.only)) {
+        return Ok(Vec::new());
+    }
+    let shape = Shape { blocks: MOST, ..Shape::PAIR };
+    let noise = |_: &mut Draws| apart(THETA);
+    let outcomes = repeat(request, |repetition| {
+        let SimulatedCampaign { plan, records, .. } =
+            synthetic::run(request, &shape, &noise, repetition)?;
+        let plan = Plan { looks: LOOKS.to_vec(), ..plan };
+        let [mut is_breached, mut is_kept] = [false; 2];
+        for findings in ended_after_each(&plan, &records) {
+            is_breached |= gated(&findings, GateOutcome::Breached);
+            is_kept |= gated(&findings, GateOutcome::Kept);
+        }
+        let at_its_end = analysis::judge(&plan, &records);
+        Ok([
+            is_breached,
+            is_kept,
+            gated(&at_its_end, GateOutcome::Breached),
+            gated(&at_its_end, GateOutcome::Kept),
+        ])
+    })?;
+    let row = |(index, name): (usize, &str)| {
+        let rate = Rate::of(outcomes.iter().map(|outcome| outcome[index]));
+        CalibrationRow::new(Some(5), name, rate, Limit::AtMost(MOST_WRONG))
+    };
+    Ok(names.into_iter().enumerate().map(row).collect())
 }
 
 /// Whether any primary finding says "better" or "worse".
