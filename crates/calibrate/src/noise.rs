@@ -93,6 +93,14 @@ fn cases() -> Vec<NoiseCase> {
             .arms(3),
         NoiseCase::of("carry-over of 3 %, 6 subjects, 12 blocks", 12, |_| left_behind_by_one(0.03))
             .arms(6),
+        NoiseCase::of("carry-over of 3 % that one arm alone feels, 10 blocks", 10, |_| {
+            felt_by_one(0.03)
+        })
+        .for_comparison(),
+        NoiseCase::of("carry-over of 3 % that one arm alone feels, 40 blocks", 40, |_| {
+            felt_by_one(0.03)
+        })
+        .for_comparison(),
         NoiseCase::of("drift of 0.3 % from sitting to sitting, 10 blocks", 10, |_| plain(drifting)),
         NoiseCase::of("bursts of three sittings, 10 blocks", 10, bursts),
         NoiseCase::of("a burst in every fourth sitting, 10 blocks", 10, every_fourth),
@@ -148,6 +156,14 @@ pub(crate) fn left_behind_by_one(size: f64) -> Noise {
     Box::new(move |moment, draws| {
         let left = if moment.before == Some(1) { size } else { 0.0 };
         Some(SIGMA * draws.normal() + left)
+    })
+}
+
+/// Subject 1 alone feels what the reference leaves behind: no order cancels that.
+fn felt_by_one(size: f64) -> Noise {
+    Box::new(move |moment, draws| {
+        let felt = if moment.arm == 1 && moment.before == Some(0) { size } else { 0.0 };
+        Some(SIGMA * draws.normal() + felt)
     })
 }
 
