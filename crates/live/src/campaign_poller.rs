@@ -150,7 +150,8 @@ mod tests {
 
     fn plan(name: &str) -> Plan {
         let subjects = fixtures::subjects(&["baseline"]);
-        Plan { name: name.to_owned(), ..fixtures::plan(subjects, Vec::new(), 0) }
+        let workloads = vec![fixtures::workload("wakeup", Vec::new())];
+        Plan { name: name.to_owned(), ..fixtures::plan(subjects, workloads, 1) }
     }
 
     /// A campaign of this process, created so many seconds after the first.

@@ -337,7 +337,8 @@ mod tests {
     fn verdicts_say_after_how_many_trials_they_were_made() {
         let results = tempfile::tempdir().unwrap();
         let machine = Machine::host("/nonexistent");
-        let plan = fixtures::plan(fixtures::subjects(&["baseline"]), Vec::new(), 0);
+        let workloads = vec![fixtures::workload("wakeup", Vec::new())];
+        let plan = fixtures::plan(fixtures::subjects(&["baseline"]), workloads, 1);
         let campaign = Campaign::create(results.path(), &plan, "", 1, 0xbeef).unwrap();
         let directory = campaign.directory().to_owned();
         let mut log = EventLog::new(&machine);

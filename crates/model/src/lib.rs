@@ -24,6 +24,7 @@ mod parameters;
 mod phase;
 mod pilot;
 mod plan;
+mod plan_fault;
 mod quantity;
 mod record;
 mod sample;

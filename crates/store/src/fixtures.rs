@@ -1,13 +1,17 @@
 //! A small plan and records for this crate's tests.
 
-use fixtures::{invocation, subjects};
+use fixtures::{invocation, subjects, workload};
 use model::{Fingerprint, Histogram, Plan, Record, Sample};
 use std::collections::BTreeMap;
 
-/// A plan with nothing to run: the store does not look inside.
+/// A plan for the records below; nothing of it was measured.
 pub fn plan(name: &str, digest: &str) -> Plan {
     let (name, digest) = (name.to_owned(), digest.to_owned());
-    Plan { name, digest, ..fixtures::plan(subjects(&["baseline"]), Vec::new(), 0) }
+    Plan {
+        name,
+        digest,
+        ..fixtures::plan(subjects(&["baseline"]), vec![workload("wakeup", Vec::new())], 3)
+    }
 }
 
 /// A record with values of every shape.

@@ -175,6 +175,7 @@ pub fn is_campaign(directory: &Path) -> bool {
     directory.join("plan.json").is_file()
 }
 
+/// The plan, without a value that no plan has: whatever is computed from it may rest on that.
 pub fn read_plan(directory: &Path) -> Result<Plan> {
     if !is_campaign(directory) {
         return Err(Error::usage(
@@ -183,7 +184,17 @@ pub fn read_plan(directory: &Path) -> Result<Plan> {
             "give the directory of a campaign, its name, or `last`",
         ));
     }
-    read_document(&directory.join("plan.json"), LARGEST_PLAN, &PLAN_FORMATS)
+    let path = directory.join("plan.json");
+    let plan: Plan = read_document(&path, LARGEST_PLAN, &PLAN_FORMATS)?;
+    if let Some(fault) = plan.fault() {
+        return Err(Error::new(
+            ErrorKind::Environment,
+            format!("cannot understand {}", path.display()),
+            fault,
+            "no version writes such a plan: bring it back from a copy of the campaign",
+        ));
+    }
+    Ok(plan)
 }
 
 pub fn read_state(directory: &Path) -> Result<StateDocument> {
@@ -274,6 +285,27 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&file).unwrap(), "# text\n");
             assert_eq!(load(campaign.directory()).unwrap().origin, origin);
             assert_eq!(is_origin_of_import(&file).unwrap(), plan.imported.is_some());
+        }
+    }
+
+    #[test]
+    fn a_plan_with_a_value_that_no_plan_has_is_refused_by_every_reader() {
+        let results = tempfile::tempdir().unwrap();
+        let plan = crate::fixtures::plan("demo", "digest");
+        let campaign = crate::Campaign::create(results.path(), &plan, "", 1, 1).unwrap();
+        let directory = campaign.directory().to_owned();
+        drop(campaign);
+        let faulty = Plan { workloads: Vec::new(), ..plan };
+        std::fs::write(directory.join("plan.json"), serde_json::to_vec(&faulty).unwrap()).unwrap();
+        let told = [
+            load(&directory).map(drop),
+            load_without_records(&directory).map(drop),
+            crate::Campaign::open(&directory).map(drop),
+            planned_name(&directory.join("experiment.toml")).map(drop),
+        ];
+        for told in told {
+            let told = told.unwrap_err().to_string();
+            assert!(told.contains("plan.json") && told.contains("workloads is empty"), "{told}");
         }
     }
 

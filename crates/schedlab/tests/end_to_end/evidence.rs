@@ -76,6 +76,8 @@ fn makespan(plan: &mut serde_json::Value) -> &mut serde_json::Value {
 
 /// A way to edit a campaign, and what is told of it.
 type Edit = (&'static str, fn(&Path), &'static [&'static str]);
+/// A change of a stored document.
+type PlanEdit = fn(&mut serde_json::Value);
 
 const EDITS: &[Edit] = &[
     (
@@ -291,6 +293,31 @@ fn whatever_was_edited_is_named_and_leaves_no_verdict() {
     let verified = bench.expect(0, &["verify", &bundle]);
     assert!(verified.contains("chain of 24 records, plan of experiment.toml"), "{verified}");
     assert!(!verified.contains("not checked"), "{verified}");
+}
+
+#[test]
+fn a_plan_with_a_value_that_no_plan_has_is_refused_and_its_field_named() {
+    let (bench, directory) = campaign();
+    let kept = fs::read(directory.join("plan.json")).unwrap();
+    let edits: [(&str, PlanEdit); 5] = [
+        ("subjects is empty", |plan| plan["subjects"] = serde_json::json!([])),
+        ("workloads is empty", |plan| plan["workloads"] = serde_json::json!([])),
+        ("blocks is empty", |plan| plan["blocks"] = serde_json::json!([])),
+        ("margin is -0.03", |plan| makespan(plan)["margin"] = (-0.03).into()),
+        ("alpha is 0,", |plan| plan["alpha"] = 0.into()),
+    ];
+    for (words, change) in edits {
+        edit_plan(&directory, change);
+        for command in ["judge", "show", "bundle"] {
+            let output = bench.run(&[command, "last"]);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{command}: {errors}");
+            assert!(errors.contains("plan.json") && errors.contains(words), "{command}: {errors}");
+        }
+        let explained = bench.run(&["explain", "faster", "--campaign", "last"]);
+        assert_eq!(explained.status.code(), Some(1), "{words}");
+        fs::write(directory.join("plan.json"), &kept).unwrap();
+    }
 }
 
 #[test]
