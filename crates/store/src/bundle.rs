@@ -6,9 +6,10 @@
 
 use crate::documents::{EXPERIMENT, IMPORT, Redaction};
 use crate::durable::{failed, unreadable};
+use crate::strange_keys::strange_keys;
 use contract::{Error, ErrorKind, Result};
 use flate2::Compression;
-use flate2::read::GzDecoder;
+use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
-use tar::{Archive, Builder, EntryType, Header};
+use tar::{Archive, Builder, Entry, EntryType, Header};
 
 /// Version of a bundle's manifest.
 const BUNDLE_FORMAT: &str = "schedlab.bundle/2";
@@ -31,6 +32,10 @@ const MANIFEST: &str = "manifest.json";
 const LARGEST_MANIFEST: u64 = 1 << 20;
 /// Records of the largest campaigns are some hundred megabytes.
 const LARGEST_FILE: u64 = 4 << 30;
+/// Files that are named although nothing vouches for them; an archive with more is none of ours.
+const MOST_UNLISTED: usize = 100;
+/// Archives are filled up to 10 KiB, in whatever blocks their writer has.
+const LONGEST_FILLING: u64 = 1 << 20;
 
 /// What of a campaign's directory goes into a bundle, where it is there.
 const FILES: [&str; 10] = [
@@ -193,15 +198,52 @@ impl<T: Into<String>> From<T> for Trouble {
 }
 
 fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpacked, Trouble> {
-    let mut archive = Archive::new(GzDecoder::new(source));
+    let mut source = BufReader::new(source);
+    let mut archive = Archive::new(GzDecoder::new(&mut source));
     let words = |error: io::Error| error.to_string();
     let mut entries = archive.entries().map_err(words)?;
     let first = entries.next().ok_or("it is empty")?.map_err(words)?;
     if first.path_bytes() != MANIFEST.as_bytes() || first.size() > LARGEST_MANIFEST {
         return Err(format!("it does not begin with {MANIFEST}").into());
     }
-    let manifest: Manifest = serde_json::from_reader(first.take(LARGEST_MANIFEST))
-        .map_err(|error| format!("{MANIFEST}: {error}"))?;
+    let (manifest, mut problems) = read_manifest(first)?;
+    let mut missing: BTreeMap<&str, &Packed> =
+        manifest.files.iter().map(|(name, packed)| (name.as_str(), packed)).collect();
+    let mut unlisted = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(words)?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let Some(packed) = missing.remove(name.as_str()) else {
+            if manifest.files.contains_key(&name) || name == MANIFEST {
+                return Err(format!("{name:?} comes twice").into());
+            }
+            if unlisted.len() == MOST_UNLISTED {
+                return Err(format!("more than {MOST_UNLISTED} files are not in {MANIFEST}").into());
+            }
+            // It is named and stays where it is: nobody reads what nothing vouches for.
+            unlisted.push(format!("{name:?}"));
+            continue;
+        };
+        problems.extend(unpack_file(entry, &name, packed, directory)?);
+    }
+    if !unlisted.is_empty() {
+        let names = unlisted.join(", ");
+        problems.push(format!("{MANIFEST} does not list what is in the bundle: {names}"));
+    }
+    problems.extend(missing.keys().map(|name| format!("{name} is missing")));
+    let goes_on = has_more(archive.into_inner()).map_err(words)?;
+    if goes_on || !source.fill_buf().map_err(words)?.is_empty() {
+        problems.push("something follows the last file of the bundle".to_owned());
+    }
+    Ok(Unpacked { manifest, problems })
+}
+
+/// The manifest, and what of it this version does not write.
+fn read_manifest(entry: impl Read) -> std::result::Result<(Manifest, Vec<String>), Trouble> {
+    let mut text = Vec::new();
+    entry.take(LARGEST_MANIFEST).read_to_end(&mut text).map_err(|error| error.to_string())?;
+    let manifest: Manifest =
+        serde_json::from_slice(&text).map_err(|error| format!("{MANIFEST}: {error}"))?;
     if !BUNDLE_FORMATS.contains(&manifest.format.as_str()) {
         let known = BUNDLE_FORMATS.join(", ");
         return Err(format!("its format is {:?}, and not one of {known}", manifest.format).into());
@@ -218,38 +260,45 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
     if !is_name(&manifest.campaign) || !is_name(&manifest.schedlab) {
         return Err(format!("{MANIFEST}: the campaign's name or the version is none").into());
     }
-    let mut missing: BTreeMap<&str, &Packed> =
-        manifest.files.iter().map(|(name, packed)| (name.as_str(), packed)).collect();
-    let mut problems = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(words)?;
-        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let Some(packed) = missing.remove(name.as_str()) else {
-            return Err(format!("{name:?} is not in {MANIFEST}, or comes twice").into());
-        };
-        if entry.header().entry_type() != EntryType::Regular || entry.size() > LARGEST_FILE {
-            return Err(format!("{name:?} is no file, or larger than any of a campaign").into());
-        }
-        let path = directory.join(&name);
-        let target = File::create_new(&path).map_err(Trouble::Directory)?;
-        let found = transfer(entry, target).map_err(|stopped| match stopped {
-            Stopped::Reading(error) => Trouble::Bundle(words(error)),
-            Stopped::Writing(error) => Trouble::Directory(error),
-        })?;
-        if !name.starts_with("report.") && controls(&path).map_err(words)? {
-            return Err(
-                format!("`{name}` holds control characters, which a terminal would obey").into()
-            );
-        }
-        if found != *packed {
-            problems.push(format!(
-                "{name} does not have the digest in {MANIFEST}: it is {} of {} bytes, and there {} of {}",
-                found.sha256, found.size, packed.sha256, packed.size
-            ));
-        }
+    let strange = strange_keys(MANIFEST, &text, &manifest);
+    Ok((manifest, strange))
+}
+
+/// Writes one file of a bundle, and says where it is not as the manifest says.
+fn unpack_file(
+    entry: Entry<'_, impl Read>,
+    name: &str,
+    packed: &Packed,
+    directory: &Path,
+) -> std::result::Result<Option<String>, Trouble> {
+    let words = |error: io::Error| error.to_string();
+    if entry.header().entry_type() != EntryType::Regular || entry.size() > LARGEST_FILE {
+        return Err(format!("{name:?} is no file, or larger than any of a campaign").into());
     }
-    problems.extend(missing.keys().map(|name| format!("{name} is missing")));
-    Ok(Unpacked { manifest, problems })
+    let path = directory.join(name);
+    let target = File::create_new(&path).map_err(Trouble::Directory)?;
+    let found = transfer(entry, target).map_err(|stopped| match stopped {
+        Stopped::Reading(error) => Trouble::Bundle(words(error)),
+        Stopped::Writing(error) => Trouble::Directory(error),
+    })?;
+    if !name.starts_with("report.") && controls(&path).map_err(words)? {
+        return Err(
+            format!("`{name}` holds control characters, which a terminal would obey").into()
+        );
+    }
+    Ok((found != *packed).then(|| {
+        format!(
+            "{name} does not have the digest in {MANIFEST}: it is {} of {} bytes, and there {} of {}",
+            found.sha256, found.size, packed.sha256, packed.size
+        )
+    }))
+}
+
+/// Whether anything but the zeros that fill an archive up follows its end.
+fn has_more(rest: impl Read) -> io::Result<bool> {
+    let mut filling = Vec::new();
+    rest.take(LONGEST_FILLING + 1).read_to_end(&mut filling)?;
+    Ok(filling.len() as u64 > LONGEST_FILLING || filling.iter().any(|byte| *byte != 0))
 }
 
 /// Whether a text holds control characters, written out or escaped as JSON and TOML do. Ours hold
@@ -304,6 +353,7 @@ fn transfer(mut from: impl Read, mut to: impl Write) -> std::result::Result<Pack
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::documents::hexadecimal;
     use std::fs::OpenOptions;
 
     fn manifest() -> Manifest {
@@ -441,7 +491,6 @@ mod tests {
             (&[(MANIFEST, regular, b"{")], "manifest.json: "),
             (&[(MANIFEST, regular, &named(&["../evil"]))], "names \"../evil\""),
             (&[(MANIFEST, regular, &named(&["/etc/passwd"]))], "names \"/etc/passwd\""),
-            (&[(MANIFEST, regular, &plan), ("../plan.json", regular, b"y")], "is not in"),
             (&[(MANIFEST, regular, &plan), ("plan.json", link, b"")], "is no file"),
             (&[(MANIFEST, regular, &plan), ("plan.json", EntryType::Directory, b"")], "is no file"),
             (
@@ -464,6 +513,66 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         assert!(unpack_from(&b"no archive"[..], home.path()).is_err());
         assert!(unpack_from(&b""[..], home.path()).is_err());
+    }
+
+    #[test]
+    fn what_the_manifest_does_not_list_is_named_and_not_unpacked() {
+        let (regular, link) = (EntryType::Regular, EntryType::Symlink);
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("out");
+        fs::create_dir(&target).unwrap();
+        let digest = hexadecimal(b"y");
+        let mut text: serde_json::Value = serde_json::from_slice(&named(&["plan.json"])).unwrap();
+        text["files"]["plan.json"]["sha256"] = digest.into();
+        let text = text.to_string();
+        let whole = archive(&[
+            (MANIFEST, regular, text.as_bytes()),
+            ("report.xlsx", regular, b"added"),
+            ("plan.json", regular, b"y"),
+            ("../plan.json", regular, b"y"),
+            ("state.json", link, b""),
+        ]);
+        let unpacked = unpack_from(&*whole, &target).unwrap();
+        assert_eq!(
+            unpacked.problems,
+            ["manifest.json does not list what is in the bundle: \"report.xlsx\", \
+              \"../plan.json\", \"state.json\""]
+        );
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&target).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_follows_the_last_file_is_told() {
+        let whole = archive(&[(MANIFEST, EntryType::Regular, &named(&[]))]);
+        let told = |bytes: &[u8]| {
+            let target = tempfile::tempdir().unwrap();
+            unpack_from(bytes, target.path()).unwrap().problems
+        };
+        assert_eq!(told(&whole), [""; 0]);
+        let follows = ["something follows the last file of the bundle"];
+        assert_eq!(told(&[&whole[..], b"more"].concat()), follows);
+        // Another archive behind the end of the first, inside of the same stream.
+        let mut plain = Vec::new();
+        GzDecoder::new(&*whole).read_to_end(&mut plain).unwrap();
+        plain.extend_from_within(..);
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&plain).unwrap();
+        assert_eq!(told(&encoder.finish().unwrap()), follows);
+    }
+
+    #[test]
+    fn a_key_of_the_manifest_that_no_version_writes_is_told() {
+        let mut text: serde_json::Value = serde_json::from_slice(&named(&[])).unwrap();
+        text["verified_by"] = "somebody".into();
+        text["\u{1b}[2J"] = "somebody".into();
+        let text = text.to_string();
+        let bytes = archive(&[(MANIFEST, EntryType::Regular, text.as_bytes())]);
+        let target = tempfile::tempdir().unwrap();
+        let unpacked = unpack_from(&*bytes, target.path()).unwrap();
+        let told = unpacked.problems.join("\n");
+        assert!(told.contains("manifest.json: this version writes no key `verified_by`"), "{told}");
+        assert!(told.contains("key `\\u{1b}[2J`") && !told.contains('\u{1b}'), "{told}");
     }
 
     #[test]

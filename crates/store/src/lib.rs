@@ -17,6 +17,7 @@ mod load;
 mod lookup;
 mod records;
 mod redaction;
+mod strange_keys;
 
 #[cfg(test)]
 mod fixtures;
@@ -33,3 +34,4 @@ pub use load::{
 pub use lookup::{CampaignEntry, all, find_unfinished, finished, resolve};
 pub use records::ReadPosition;
 pub use redaction::{KnownSecrets, SecretKind, redact};
+pub use strange_keys::unknown_keys;

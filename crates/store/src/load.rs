@@ -16,11 +16,11 @@ use model::{
 use std::path::{Path, PathBuf};
 
 /// A plan of ten thousand blocks is below 16 MB.
-const LARGEST_PLAN: u64 = 64 << 20;
+pub(crate) const LARGEST_PLAN: u64 = 64 << 20;
 /// Findings hold each pair of blocks of each question.
 const LARGEST_FINDINGS: u64 = 256 << 20;
 /// State and fingerprint are a few kilobytes.
-const LARGEST_SMALL: u64 = 16 << 20;
+pub(crate) const LARGEST_SMALL: u64 = 16 << 20;
 
 /// Everything a campaign's directory says.
 #[derive(Debug, Clone)]

@@ -21,6 +21,8 @@ const ENDING: &str = "schedlab.tar.gz";
 const AS_THEY_ARE: [&str; 4] = ["plan.json", "records.jsonl", "environment.json", "state.json"];
 /// What no campaign can be without.
 const NEEDED: [&str; 3] = ["plan.json", "records.jsonl", "state.json"];
+/// The page, which a program may be built without.
+const PAGE: &str = "report.html";
 /// What is compared number by number.
 const FINDINGS: &str = "findings.json";
 /// Differences told one by one.
@@ -129,7 +131,7 @@ fn made(loaded: &LoadedCampaign, findings: &Findings) -> Result<Vec<(&'static st
     let mut made = vec![(FINDINGS, text)];
     made.push(("report.md", document(loaded, findings, "markdown")?));
     if report::HAS_PAGE {
-        made.push(("report.html", document(loaded, findings, "html")?));
+        made.push((PAGE, document(loaded, findings, "html")?));
     }
     if report::has_grid(&loaded.plan) {
         made.push(("report.xlsx", document(loaded, findings, "xlsx")?));
@@ -149,6 +151,7 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
         ..Verification::default()
     };
     seen.note_signature(arguments)?;
+    seen.problems.extend(store::unknown_keys(home.path()));
     let mut redaction = manifest.redaction.clone();
     match opened(common, home.path(), &manifest) {
         Ok(Examined { loaded, not_replanned }) => {
@@ -172,7 +175,7 @@ struct Verification {
     checked: Vec<String>,
     /// What could not be looked at, in one sentence each.
     unchecked: Vec<String>,
-    /// Files that nothing can be said of.
+    /// Reports that were compared with nothing: of them nothing is verified.
     undrawn: Vec<String>,
 }
 
@@ -227,13 +230,24 @@ impl Verification {
         }
         for name in manifest.files.keys().filter(|name| name.starts_with("report.")) {
             if !made.iter().any(|(known, _)| known == name) {
-                self.undrawn.push(name.clone());
-                self.unchecked.push(format!(
-                    "{name} is not compared: this version draws none of this campaign"
-                ));
+                self.note_other_report(name, manifest);
             }
         }
         Ok(())
+    }
+
+    /// A report that is not drawn here: where this program has no page, that is no fault of it.
+    fn note_other_report(&mut self, name: &str, manifest: &Manifest) {
+        if name == PAGE && !report::HAS_PAGE {
+            self.undrawn.push(name.to_owned());
+            self.unchecked.push(format!(
+                "{name} was made by version {}: not compared, because this program was built \
+                 without a page",
+                manifest.schedlab
+            ));
+        } else {
+            self.problems.push(format!("{name} was added: no version draws it of such a campaign"));
+        }
     }
 
     /// Compares a report with what this version draws. Another version draws otherwise, and that it
@@ -254,9 +268,10 @@ impl Verification {
             Some(_) => {
                 self.undrawn.push(name.to_owned());
                 self.unchecked.push(format!(
-                    "{name} is not compared: by the manifest schedlab {} drew it, and this version \
-                     draws it otherwise",
-                    manifest.schedlab
+                    "{name} was made by version {}, as the manifest has it: not compared, because \
+                     version {} draws it otherwise",
+                    manifest.schedlab,
+                    version()
                 ));
             }
             // Another version may have packed other documents.
@@ -271,16 +286,18 @@ impl Verification {
     fn tell(&self, file: &Path) -> Result<ExitCode> {
         let problems = once(&self.problems);
         if problems.is_empty() {
-            let undrawn = match self.undrawn.as_slice() {
-                [] => String::new(),
-                names => format!(" but for {}", names.join(", ")),
+            let (checked, undrawn) = (self.checked.join(", "), self.undrawn.join(", "));
+            let (outcome, code) = match undrawn.as_str() {
+                "" => (format!("verified ({checked})"), ExitCode::Done),
+                names => {
+                    (format!("NOT verified: {names} (verified: {checked})"), ExitCode::Failure)
+                }
             };
-            let checked = self.checked.join(", ");
-            print(&format!("{}: verified{undrawn} ({checked})\n", file.display()))?;
+            print(&format!("{}: {outcome}\n", file.display()))?;
             for unchecked in &self.unchecked {
                 print(&format!("not checked: {unchecked}\n"))?;
             }
-            return Ok(ExitCode::Done);
+            return Ok(code);
         }
         for problem in problems.iter().take(TOLD_AT_MOST) {
             print(&format!("differs: {problem}\n"))?;

@@ -140,9 +140,10 @@ fn a_number_that_the_records_do_not_give_is_named() {
     let mut words = vec!["--format=ustar", "-czf", other.to_str().unwrap(), "manifest.json"];
     words.extend(document["files"].as_object().unwrap().keys().map(String::as_str));
     tool("tar", &home, &words);
-    let told = bench.expect(0, &["verify", &text(&other)]);
-    assert!(told.contains("verified but for report.md ("), "{told}");
-    assert!(told.contains("report.md is not compared: by the manifest schedlab 0.0.1"), "{told}");
+    let told = bench.expect(1, &["verify", &text(&other)]);
+    assert!(told.contains("NOT verified: report.md (verified: "), "{told}");
+    assert!(told.contains("report.md was made by version 0.0.1"), "{told}");
+    assert!(told.contains("not compared"), "{told}");
     assert_eq!(told.matches("report.md").count(), 2, "{told}");
     // A record that was changed changes what follows from it.
     let records = forged(&bundle, "records.jsonl", |text| {
@@ -152,6 +153,43 @@ fn a_number_that_the_records_do_not_give_is_named() {
     });
     let told = bench.expect(1, &["verify", &text(&records)]);
     assert!(told.contains("differs: "), "{told}");
+}
+
+/// The bundle with a file that its campaign has none of, and that its manifest lists.
+fn with_added(bundle: &Path, name: &str) -> PathBuf {
+    repacked(bundle, "added", name, |home, files| {
+        fs::write(home.join(name), "added").unwrap();
+        let sum = tool("sha256sum", home, &[name]);
+        files[name] = serde_json::json!({ "size": 5, "sha256": sum[..64] });
+    })
+}
+
+#[test]
+fn a_report_that_no_version_draws_of_such_a_campaign_is_no_part_of_it() {
+    let (bench, bundle) = bundled();
+    let told = bench.expect(1, &["verify", &text(&with_added(&bundle, "report.xlsx"))]);
+    assert!(told.contains("report.xlsx was added"), "{told}");
+    assert!(told.contains("NOT what its records give"), "{told}");
+    // Beside what the manifest lists lies what it does not.
+    let home = bundle.with_file_name("unlisted");
+    fs::create_dir(&home).unwrap();
+    tool("tar", &home, &["-xzf", &text(&bundle)]);
+    fs::write(home.join("report.xlsx"), "added").unwrap();
+    let unlisted = bundle.with_file_name("unlisted.tar.gz");
+    let manifest = fs::read_to_string(home.join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let target = text(&unlisted);
+    let mut words = vec!["--format=ustar", "-czf", &target, "manifest.json", "report.xlsx"];
+    words.extend(manifest["files"].as_object().unwrap().keys().map(String::as_str));
+    tool("tar", &home, &words);
+    let told = bench.expect(1, &["verify", &target]);
+    assert!(told.contains("does not list what is in the bundle: \"report.xlsx\""), "{told}");
+    // A key that nobody reads says nothing of the campaign.
+    let keyed = forged(&bundle, "state.json", |text| {
+        text.replacen("\"state\":", "\"audited_by\": \"somebody\",\n  \"state\":", 1)
+    });
+    let told = bench.expect(1, &["verify", &text(&keyed)]);
+    assert!(told.contains("state.json: this version writes no key `audited_by`"), "{told}");
 }
 
 #[test]
