@@ -82,6 +82,7 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
         count_attempt(order, &mut campaign, on_event)?;
     }
     let outcome = run_blocks(order, clock, &mut campaign, session.as_mut(), on_event);
+    keep_count(order, &campaign);
     let closed = session.close();
     let (signal, awaits_boot) = match (outcome, closed) {
         (_, Err(error)) => return Err(error),
@@ -198,6 +199,33 @@ fn count_attempt(
     }
 }
 
+/// Counts a run that goes on with a campaign, and says which records of it are gone.
+fn go_on(
+    order: &Order<'_>,
+    clock: Clock,
+    campaign: &mut Campaign,
+    boot_id: &str,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<()> {
+    if let Some(known) = campaign.resume(boot_id, clock.unix_ns(), order.attempts.as_ref())? {
+        on_event(Event::Notice(format!(
+            "this machine knew {known} records of the campaign, and the {} that are there are not \
+             these and more: no verdict will rest on it",
+            campaign.record_count()
+        )));
+    }
+    Ok(())
+}
+
+/// Lets the machine remember how far the campaign is. Where it cannot, records that are removed later
+/// are not missed, and that is no reason not to go on.
+fn keep_count(order: &Order<'_>, campaign: &Campaign) {
+    let Some(attempts) = &order.attempts else { return };
+    if let Err(error) = campaign.keep_count(attempts) {
+        tracing::debug!(%error, "the number of records is not remembered");
+    }
+}
+
 /// Runs what is due. `Some` where a part of the campaign is left for another boot: how many ran.
 fn run_blocks(
     order: &Order<'_>,
@@ -209,6 +237,7 @@ fn run_blocks(
     let fingerprint = session.fingerprint()?;
     let boot_id = fingerprint.0.get("boot.id").cloned().unwrap_or_default();
     let digest = campaign.save_fingerprint(&fingerprint)?;
+    go_on(order, clock, campaign, &boot_id, on_event)?;
     let mut records = store::load(campaign.directory())?.records;
     let planned = order.plan.blocks.len();
     let mut schedule = Schedule::of(campaign.plan(), planned, &records, &boot_id);
@@ -254,6 +283,7 @@ fn run_blocks(
             records.push(record);
             announce_hopeless(&records, &trial, on_event);
         }
+        keep_count(order, campaign);
         if let Some(blocks) = look(campaign.plan(), &records) {
             stop(campaign, blocks, on_event)?;
             break;

@@ -101,7 +101,7 @@ impl Clock {
         self.begun.elapsed()
     }
 
-    fn unix_ns(&self) -> u64 {
+    pub(crate) fn unix_ns(&self) -> u64 {
         let elapsed_ns = u64::try_from(self.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.begun_unix_ns.saturating_add(elapsed_ns)
     }

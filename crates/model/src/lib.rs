@@ -52,7 +52,7 @@ pub use format::{
     FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES, FINDINGS_FORMAT, FINDINGS_FORMATS,
     ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT,
     RECORD_FORMATS, REPORT_FORMAT, RESTED_PLAN_FORMAT, TREND_FINDINGS_FORMAT, TREND_REPORT_FORMAT,
-    VENUE_PLAN_FORMAT,
+    UNBOUND_RECORD_FORMATS, VENUE_PLAN_FORMAT,
 };
 pub use histogram::{Histogram, HistogramError};
 pub use kernel_version::KernelVersion;
@@ -74,7 +74,7 @@ pub use quantity::{
 };
 pub use record::{
     Binding, CampaignBeginning, Chain, Disturbance, Fingerprint, Invocation, LevelReading, Outcome,
-    Record, RunReport, Usage,
+    Record, Resumption, RunReport, Usage,
 };
 pub use sample::{Sample, SampleData};
 pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarget};

@@ -61,6 +61,25 @@ pub struct Chain {
     /// earlier version wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beginning: Option<CampaignBeginning>,
+    /// What a run found that went on with the campaign; of the first record that it stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumption: Option<Resumption>,
+}
+
+/// What a run found that went on with a campaign (docs/method.md#m-evidence).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumption {
+    /// Boot of the machine that it ran on; empty where nobody knows, or where it was redacted.
+    pub boot_id: String,
+    /// When it went on, nanoseconds since 1970.
+    pub unix_ns: u64,
+    /// Records that were there.
+    pub records: u64,
+    /// SHA-256 (hex) of the last one's line; empty where there was none, or where it was redacted.
+    pub digest: String,
+    /// How many records the machine knew of, where those that were there are not these and more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<u64>,
 }
 
 /// What a campaign said when its first record was stored, besides what decides results in its plan.
@@ -80,6 +99,9 @@ pub struct CampaignBeginning {
     pub plan: String,
     /// SHA-256 (hex) of when it was created, and of what it is a redaction of.
     pub state: String,
+    /// Whether its end will be bound, by whichever version ends it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub binds_end: bool,
 }
 
 /// Whether the binding of records to their plan and to each other was looked at.

@@ -1,7 +1,9 @@
 //! Whether the documents of a campaign agree with each other (docs/method.md#m-evidence): what its
 //! first record says of its beginning, what its state says of its end, and which version wrote them.
 
-use crate::documents::{CampaignState, STATE_FORMAT, StateDocument, hexadecimal};
+use crate::documents::{
+    CampaignState, StateDocument, UNBOUND_STATE_FORMAT, digest_of_end, hexadecimal,
+};
 use model::{
     Attempt, CampaignBeginning, CaveatCode, ORDERED_PLAN_FORMAT, Plan, RESTED_PLAN_FORMAT, Record,
 };
@@ -21,6 +23,7 @@ pub(crate) fn beginning(
         attempt: state.attempt,
         plan: digest_of_plan(plan, blocks, notes),
         state: digest_of_state(state),
+        binds_end: true,
     }
 }
 
@@ -64,6 +67,7 @@ impl CampaignDocuments<'_> {
     pub(crate) fn contradictions(&self) -> Vec<String> {
         let mut told = self.other_beginning();
         told.extend(self.other_end());
+        told.extend(self.other_close());
         told.extend(self.other_environment());
         told.extend(self.other_version());
         told
@@ -92,14 +96,32 @@ impl CampaignDocuments<'_> {
                  the number of the attempt"
                     .to_owned(),
             ),
-            Some(began) => match (self.plan.notes.len() as u64).saturating_sub(began.notes) {
-                0 => {}
-                1 => told.push("a note that was added to plan.json later is not bound".to_owned()),
-                later => told
-                    .push(format!("{later} notes that were added to plan.json later are not bound")),
-            },
+            Some(began) if !self.is_closed() => {
+                match (self.plan.notes.len() as u64).saturating_sub(began.notes) {
+                    0 => {}
+                    1 => told
+                        .push("a note that was added to plan.json later is not bound".to_owned()),
+                    later => told.push(format!(
+                        "{later} notes that were added to plan.json later are not bound"
+                    )),
+                }
+            }
+            Some(_) => {}
+        }
+        let is_ended = self.state.head.is_some();
+        if is_ended && !self.is_closed() && loose < self.records.len() {
+            told.push(
+                "the version that ended the campaign bound neither how it ended and why nor the \
+                 blocks that were added, and counted no run that went on"
+                    .to_owned(),
+            );
         }
         told
+    }
+
+    /// Whether its end is bound.
+    fn is_closed(&self) -> bool {
+        self.state.head.as_ref().is_some_and(|head| head.end.is_some())
     }
 
     /// How many records are bound to nothing.
@@ -180,6 +202,24 @@ impl CampaignDocuments<'_> {
         }
     }
 
+    /// Whether plan and state say of an end what they said when it came.
+    fn other_close(&self) -> Option<String> {
+        let head = self.state.head.as_ref()?;
+        match &head.end {
+            Some(end) if *end != digest_of_end(self.plan, self.state, head) => Some(
+                "state.json and plan.json: how the campaign ended and why, the runs that went on \
+                 with it, its blocks or its notes are not those that it ended with"
+                    .to_owned(),
+            ),
+            None if self.began().is_some_and(|began| began.binds_end) => Some(
+                "state.json does not bind the end of the campaign, and the version that began it \
+                 does"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
     /// Whether the records were made on the machine that lies beside them.
     fn other_environment(&self) -> Option<String> {
         let is_other = |record: &&Record| {
@@ -217,7 +257,7 @@ impl CampaignDocuments<'_> {
             "plan.json is of a later format"
         } else if is_whole && state.head.is_some() {
             "state.json names the last record by its digest"
-        } else if is_whole && state.format == STATE_FORMAT {
+        } else if is_whole && state.format != UNBOUND_STATE_FORMAT {
             "state.json is of a later format"
         } else {
             return None;
@@ -335,6 +375,44 @@ mod tests {
             |at| edit(at, "plan.json", |plan| plan["notes"] = json!([])),
             "the number of notes is 0, and was 1",
         ),
+        (
+            |at| edit(at, "state.json", |state| state["state"] = "stopped_early".into()),
+            "are not those that it ended with",
+        ),
+        (
+            |at| {
+                edit(at, "state.json", |state| {
+                    state["caveats"] = json!([{"code": "EVIDENCE_UNBOUND", "detail": "by hand"}]);
+                });
+            },
+            "are not those that it ended with",
+        ),
+        (
+            |at| {
+                edit(at, "plan.json", |plan| {
+                    let empty = json!({"index": 9, "sittings": []});
+                    plan["blocks"].as_array_mut().unwrap().push(empty);
+                });
+            },
+            "are not those that it ended with",
+        ),
+        (
+            |at| {
+                edit(at, "plan.json", |plan| {
+                    plan["notes"].as_array_mut().unwrap().push("block 3 runs again".into());
+                });
+            },
+            "are not those that it ended with",
+        ),
+        (
+            |at| {
+                edit(at, "state.json", |state| {
+                    remove(&mut state["head"], "end");
+                    state["format"] = "schedlab.state/2".into();
+                });
+            },
+            "does not bind the end of the campaign, and the version that began it does",
+        ),
         (|at| fs::remove_file(at.join("environment.json")).unwrap(), "environment.json is missing"),
         (unbind, "and state.json says which attempt it is"),
         (
@@ -364,6 +442,46 @@ mod tests {
             let told = told(&load(&directory).unwrap());
             assert!(told.contains(words), "{words}: {told}");
         }
+    }
+
+    #[test]
+    fn a_stop_cannot_be_edited_into_an_end() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign =
+            Campaign::create(results.path(), &plan("demo", "digest"), "", 5, 1).unwrap();
+        campaign.append(&mut record(0, vec![1.0])).unwrap();
+        campaign.mark_stopped_early("the budget was used up").unwrap();
+        let directory = campaign.directory().to_owned();
+        assert_eq!(load(&directory).unwrap().flaws, []);
+        edit(&directory, "state.json", |state| {
+            state["state"] = "finished".into();
+            state["caveats"] = json!([]);
+        });
+        edit(&directory, "plan.json", |plan| plan["notes"] = json!(["block 2 runs again"]));
+        let told = told(&load(&directory).unwrap());
+        assert!(told.contains("are not those that it ended with"), "{told}");
+    }
+
+    #[test]
+    fn the_end_of_an_earlier_version_is_said_to_be_unbound() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = finished(results.path());
+        // As a version wrote it that bound records, and not the end.
+        let path = directory.join("records.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let mut first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        remove(&mut first["chain"]["beginning"], "binds_end");
+        first["format"] = "schedlab.record/3".into();
+        let line = format!("{first}\n");
+        fs::write(&path, &line).unwrap();
+        edit(&directory, "state.json", |state| {
+            let digest = crate::chain::line_digest(line.as_bytes());
+            state["head"] = json!({"records": 1, "digest": digest});
+            state["format"] = "schedlab.state/2".into();
+        });
+        let loaded = load(&directory).unwrap();
+        assert_eq!((told(&loaded).as_str(), loaded.binding), ("", Binding::Checked));
+        assert!(loaded.unbound[0].contains("bound neither how it ended"), "{:?}", loaded.unbound);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The campaigns that a machine began: a file that only grows, a line for each of them
 //! (docs/method.md#m-attempts).
 
-use crate::documents::hexadecimal;
+use crate::documents::{Head, hexadecimal};
+use crate::durable::{failed, read_limited, replace};
 use crate::load::read_state;
 use crate::lookup::{CampaignEntry, all};
 use model::{Attempt, Plan};
@@ -13,6 +14,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// The folder beside it: how many records each campaign has, a file for each of them.
+const COUNTS: &str = "campaigns";
+/// A count is some hundred bytes.
+const LARGEST_COUNT: u64 = 1 << 16;
 /// The file's name.
 const FILE: &str = "attempts.jsonl";
 /// A quarter of a million campaigns. A longer file is not ours.
@@ -131,6 +136,41 @@ impl Attempts {
     ) -> io::Result<Attempt> {
         let files = files.iter().map(|bytes| hexadecimal(bytes)).collect();
         self.count_asked(plan, Asked { files, ..Asked::of(plan) }, begins, unix_ns)
+    }
+
+    /// How many records the machine knows of a campaign that lies in this directory, while it ran
+    /// here; `None` where it knows of none.
+    pub fn known_records(&self, directory: &Path) -> Option<u64> {
+        let state = read_state(directory).ok()?;
+        self.known(state.created_unix_ns).map(|head| head.records)
+    }
+
+    /// The last record that the machine knows of a campaign that was created then.
+    pub(crate) fn known(&self, created_unix_ns: u64) -> Option<Head> {
+        let (folder, name) = self.count_of(created_unix_ns);
+        let text = read_limited(&folder.join(name), LARGEST_COUNT).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Remembers the last record of a campaign that was created then, unless as many are known.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn keep(&self, created_unix_ns: u64, head: &Head) -> contract::Result<()> {
+        if self.known(created_unix_ns).is_some_and(|known| known.records >= head.records) {
+            return Ok(());
+        }
+        let (folder, name) = self.count_of(created_unix_ns);
+        fs::create_dir_all(&folder).map_err(|error| failed("create", &folder, &error))?;
+        let text = serde_json::to_vec(head).map_err(|error| {
+            contract::Error::environment("cannot write how many records there are", error)
+        })?;
+        replace(&folder, &name, &text)
+    }
+
+    /// Where the count of a campaign lies. Its directory may have another name since.
+    fn count_of(&self, created_unix_ns: u64) -> (PathBuf, String) {
+        (self.0.with_file_name(COUNTS), format!("{created_unix_ns}.json"))
     }
 
     fn count_asked(

@@ -1,15 +1,19 @@
 //! An open campaign: the one process that may append to it.
 
+use crate::attempts::Attempts;
 use crate::chain::{Links, line_digest};
 use crate::documents::{
     CampaignState, ENVIRONMENT_FORMAT, EnvironmentDocument, Head, STATE_FORMAT, StateDocument,
-    fingerprint_digest, origin_of,
+    digest_of_end, fingerprint_digest, origin_of,
 };
 use crate::durable::{failed, replace, sync_directory};
 use crate::load::{read_environment, read_origin, read_plan, read_state};
 use crate::records::{LONGEST_LINE, scan};
+use crate::resumptions::resumption;
 use contract::{Error, ErrorKind, Result};
-use model::{Attempt, Caveat, CaveatCode, Findings, Fingerprint, Plan, Record, SampleData};
+use model::{
+    Attempt, Caveat, CaveatCode, Chain, Findings, Fingerprint, Plan, Record, Resumption, SampleData,
+};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use serde::Serialize;
@@ -36,6 +40,10 @@ pub struct Campaign {
     is_bound: bool,
     /// Digest of the last record; empty before the first.
     last: String,
+    /// Digests of the records that were there, of a campaign that was opened and not gone on with.
+    found: Option<Vec<String>>,
+    /// What the next record says of the run that stores it.
+    resumption: Option<Resumption>,
     /// Set when a failed append could not be undone: what follows the
     /// acknowledged records is unknown, so nothing may be appended any more.
     is_broken: bool,
@@ -90,6 +98,7 @@ impl Campaign {
             caveats: Vec::new(),
             head: None,
             attempt: None,
+            resumptions: Vec::new(),
             redaction_of: None,
             redaction: None,
             flaws: Vec::new(),
@@ -103,6 +112,8 @@ impl Campaign {
             plan: plan.clone(),
             links: Links::root(plan, &state, origin.as_bytes()),
             last: String::new(),
+            found: None,
+            resumption: None,
             is_bound: true,
             state,
             environment: None,
@@ -134,6 +145,8 @@ impl Campaign {
             plan,
             links,
             last,
+            found: Some(scanned.digests),
+            resumption: None,
             is_bound: scanned.records.last().is_none_or(|record| record.chain.is_some()),
             state,
             environment: read_environment(directory)?,
@@ -215,10 +228,11 @@ impl Campaign {
                 "give the same command again: the campaign resumes after its last complete record",
             ));
         }
-        record.chain = Some(match self.count {
+        let chain = match self.count {
             0 => self.links.first(&self.plan, &self.state, None),
             _ => self.links.next(),
-        });
+        };
+        record.chain = Some(Chain { resumption: self.resumption.clone(), ..chain });
         let line = encode(record)?;
         let written = self.records.write_all(&line).and_then(|()| self.records.sync_data());
         if let Err(error) = written {
@@ -228,6 +242,7 @@ impl Campaign {
         if self.length == 0 {
             sync_directory(&self.directory)?;
         }
+        self.resumption = None;
         self.length += line.len() as u64;
         self.count += 1;
         self.is_bound = true;
@@ -382,6 +397,37 @@ impl Campaign {
         self.save_state()
     }
 
+    /// Counts a run that goes on with a campaign which was opened, in the state and with the next
+    /// record, and says how many records the machine knew of where those that are there are not
+    /// these and more. A campaign that this process created is not gone on with.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn resume(
+        &mut self,
+        boot_id: &str,
+        unix_ns: u64,
+        attempts: Option<&Attempts>,
+    ) -> Result<Option<u64>> {
+        let Some(found) = self.found.take() else { return Ok(None) };
+        let known = attempts.and_then(|attempts| attempts.known(self.state.created_unix_ns));
+        let resumption = resumption((boot_id, unix_ns), &found, known);
+        let known = resumption.known;
+        self.state.resumptions.push(resumption.clone());
+        self.resumption = Some(resumption);
+        self.save_state()?;
+        Ok(known)
+    }
+
+    /// Lets the machine remember how many records there are and which is the last.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn keep_count(&self, attempts: &Attempts) -> Result<()> {
+        let head = Head { records: self.count, digest: self.last.clone(), end: None };
+        attempts.keep(self.state.created_unix_ns, &head)
+    }
+
     /// Marks that every planned trial has its record; gives reserved space back.
     ///
     /// # Errors
@@ -407,7 +453,9 @@ impl Campaign {
         // A campaign ends once: one that names its end already was made to look unfinished. Records
         // that are not bound are no better for an end that is.
         if self.state.head.is_none() && self.is_bound {
-            self.state.head = Some(Head { records: self.count, digest: self.last.clone() });
+            let mut head = Head { records: self.count, digest: self.last.clone(), end: None };
+            head.end = Some(digest_of_end(&self.plan, &self.state, &head));
+            self.state.head = Some(head);
         }
         self.save_state()
     }
@@ -555,7 +603,7 @@ mod tests {
         fs::write(&path, format!("{line}{{oops\n{line}")).unwrap();
         let error = load(campaign.directory()).unwrap_err().to_string();
         assert!(error.contains("line 2"), "{error}");
-        fs::write(&path, line.replace("schedlab.record/3", "schedlab.record/9")).unwrap();
+        fs::write(&path, line.replace("schedlab.record/4", "schedlab.record/9")).unwrap();
         let error = load(campaign.directory()).unwrap_err().to_string();
         assert!(error.contains("schedlab.record/9"), "{error}");
     }

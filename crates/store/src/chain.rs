@@ -4,7 +4,8 @@
 
 use crate::agreement::beginning;
 use crate::documents::{StateDocument, hexadecimal};
-use model::{Chain, Plan, Record};
+use crate::resumptions::flaws_of_resumptions;
+use model::{Chain, Plan, Record, UNBOUND_RECORD_FORMATS};
 
 /// Flaws told one by one.
 const TOLD_AT_MOST: usize = 20;
@@ -19,7 +20,7 @@ impl Links {
     /// What the first record is bound to.
     pub(crate) fn root(plan: &Plan, state: &StateDocument, origin: &[u8]) -> Self {
         let previous = state.redaction_of.clone().unwrap_or_else(|| hexadecimal(origin));
-        Self(Chain { plan: plan_digest(plan), previous, beginning: None })
+        Self(Chain { plan: plan_digest(plan), previous, beginning: None, resumption: None })
     }
 
     /// Goes on to what the record after one of this digest is bound to.
@@ -64,7 +65,7 @@ impl Chained<'_> {
         let mut is_of_plan = true;
         for (at, record) in self.records.iter().enumerate() {
             let Some(chain) = &record.chain else {
-                if is_bound || record.format == model::RECORD_FORMAT {
+                if is_bound || !UNBOUND_RECORD_FORMATS.contains(&record.format.as_str()) {
                     flaws.push(format!(
                         "{} is not bound to the record before it",
                         named(at, record)
@@ -91,6 +92,7 @@ impl Chained<'_> {
             }
             is_bound = true;
         }
+        flaws.extend(flaws_of_resumptions(self.records, self.digests, state));
         flaws.extend(self.lost_end(state));
         let more = flaws.len().saturating_sub(TOLD_AT_MOST);
         flaws.truncate(TOLD_AT_MOST);

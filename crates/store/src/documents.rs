@@ -1,6 +1,6 @@
 //! The small documents of a campaign: its state and its fingerprint.
 
-use model::{Attempt, Caveat, Fingerprint, Plan};
+use model::{Attempt, Caveat, CaveatCode, Fingerprint, Plan, Resumption};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -12,9 +12,12 @@ pub(crate) const EXPERIMENT: &str = "experiment.toml";
 /// The mapping that an import was made with: it repeats the import, and is no experiment.
 pub(crate) const IMPORT: &str = "import.toml";
 /// Version of `state.json`.
-pub const STATE_FORMAT: &str = "schedlab.state/2";
-/// Versions of it that are read: the first names neither the last record nor the attempt.
-pub const STATE_FORMATS: [&str; 2] = [STATE_FORMAT, "schedlab.state/1"];
+pub const STATE_FORMAT: &str = "schedlab.state/3";
+/// Versions of it that are read: the second does not bind the end, nor does it count the runs that
+/// went on; the first names neither the last record nor the attempt.
+pub const STATE_FORMATS: [&str; 3] = [STATE_FORMAT, "schedlab.state/2", UNBOUND_STATE_FORMAT];
+/// That of a version which bound no records.
+pub const UNBOUND_STATE_FORMAT: &str = "schedlab.state/1";
 /// Version of `environment.json`.
 pub const ENVIRONMENT_FORMAT: &str = "schedlab.environment/1";
 
@@ -47,6 +50,9 @@ pub struct StateDocument {
     /// Which attempt it is; absent where nobody counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Attempt>,
+    /// Runs that went on with it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumptions: Vec<Resumption>,
     /// Digest of the last record of the campaign that this is a redaction of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redaction_of: Option<String>,
@@ -97,6 +103,27 @@ pub struct Head {
     pub records: u64,
     /// SHA-256 (hex) of the last one's line, without the line feed; empty where there is none.
     pub digest: String,
+    /// What binds the end ([`digest_of_end`]); absent of campaigns that an earlier version ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+}
+
+/// SHA-256 (hex) of all that a campaign says when it ends: its last record, how and why it ended, the
+/// runs that went on with it, and what was added to its plan meanwhile. A torn end that is found
+/// later changes none of it.
+pub(crate) fn digest_of_end(plan: &Plan, state: &StateDocument, head: &Head) -> String {
+    let is_reason = |caveat: &&Caveat| caveat.code != CaveatCode::TornRecord;
+    let reasons: Vec<&Caveat> = state.caveats.iter().filter(is_reason).collect();
+    let said = serde_json::json!([
+        head.records,
+        head.digest,
+        state.state,
+        reasons,
+        state.resumptions,
+        plan.blocks,
+        plan.notes
+    ]);
+    hexadecimal(said.to_string().as_bytes())
 }
 
 /// `environment.json`: the fingerprint that records refer to by digest.

@@ -17,6 +17,7 @@ mod load;
 mod lookup;
 mod records;
 mod redaction;
+mod resumptions;
 mod strange_keys;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::records::scan;
 use contract::{Error, ErrorKind, Result};
 use model::{
     Attempt, Binding, Caveat, CaveatCode, FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES,
-    FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan, Record,
+    FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan, Record, Resumption,
 };
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,8 @@ pub struct LoadedCampaign {
     pub unbound: Vec<String>,
     /// Which attempt it is; absent where nobody counted.
     pub attempt: Option<Attempt>,
+    /// Runs that went on with it, in order; none are counted of versions before state's third.
+    pub resumptions: Vec<Resumption>,
     /// What was redacted of it, where anything was: then its plan is no longer that of its
     /// experiment. Of a redaction that an earlier version made, nothing more is known.
     pub redaction: Option<Redaction>,
@@ -112,6 +114,7 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
         binding: Binding::NotLookedAt,
         unbound: Vec::new(),
         attempt: state.attempt,
+        resumptions: state.resumptions,
         redaction: state.redaction_of.is_some().then(|| state.redaction.unwrap_or_default()),
         environment,
         directory: directory.to_owned(),

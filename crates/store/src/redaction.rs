@@ -16,7 +16,7 @@ pub use kind::SecretKind;
 use crate::chain::{Links, line_digest};
 use crate::documents::{
     ENVIRONMENT_FORMAT, EnvironmentDocument, Head, Redaction, STATE_FORMAT, StateDocument,
-    fingerprint_digest,
+    digest_of_end, fingerprint_digest,
 };
 use crate::durable::{failed, read_limited};
 use crate::import_head::import_head_of;
@@ -93,6 +93,7 @@ pub fn redact(
     for caveat in state.caveats.iter_mut().chain(&mut state.flaws) {
         caveat.detail = replacer.text(&caveat.detail);
     }
+    clear_resumptions(&mut state);
     let environment = redacted_environment(loaded.environment.as_ref(), &mut replacer)?;
     let before = loaded.environment.as_ref().map(fingerprint_digest);
     let digests = (before.as_deref(), environment.as_ref());
@@ -136,6 +137,15 @@ pub fn redact(
         write(target, origin, text.as_bytes())?;
     }
     Ok((name, redaction))
+}
+
+/// Boots and digests of runs that went on identify; what a count of the machine said is a flaw.
+fn clear_resumptions(state: &mut StateDocument) {
+    for resumption in &mut state.resumptions {
+        resumption.boot_id.clear();
+        resumption.digest.clear();
+        resumption.known = None;
+    }
 }
 
 fn redacted_plan(plan: &Plan, replacer: &mut Replacer) -> Result<Plan> {
@@ -312,7 +322,11 @@ fn rebound(
         text.extend(line);
         text.push(b'\n');
     }
-    state.head = state.head.take().map(|_| Head { records: count, digest });
+    if state.head.take().is_some() {
+        let mut head = Head { records: count, digest, end: None };
+        head.end = Some(digest_of_end(plan, state, &head));
+        state.head = Some(head);
+    }
     Ok(text)
 }
 
