@@ -15,7 +15,7 @@ use store::{CampaignState, LoadedCampaign};
 /// Those of [`store::load`].
 pub fn load(directory: &Path) -> Result<LoadedCampaign> {
     let mut loaded = store::load(directory)?;
-    let told = [unplanned(&loaded), unrecorded(&loaded)];
+    let told = [unplanned(&loaded), unfounded(&loaded), unrecorded(&loaded)];
     let flaws = told.into_iter().flatten();
     loaded.flaws.extend(flaws.map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)));
     Ok(loaded)
@@ -90,11 +90,80 @@ fn unrecorded(loaded: &LoadedCampaign) -> Option<String> {
 }
 
 /// Blocks that were added since the first record was stored; nobody knows of campaigns that earlier
-/// versions began.
+/// versions began, nor of a redaction, whose first record was made when all were there.
 fn added_blocks(loaded: &LoadedCampaign) -> Option<usize> {
+    if loaded.redaction.is_some() {
+        return None;
+    }
     let began = loaded.records.first()?.chain.as_ref()?.beginning.as_ref()?;
     let planned = usize::try_from(began.blocks).ok()?;
     Some(loaded.plan.blocks.len().saturating_sub(planned))
+}
+
+/// The blocks behind the first `planned` ones, each with the one that it runs again, as the notes
+/// of the plan name it.
+pub fn repetitions(plan: &Plan, planned: usize) -> Vec<(&Block, Option<&Block>)> {
+    let added = plan.blocks.get(planned..).unwrap_or_default();
+    let original = |note: &String| {
+        plan.blocks.iter().find(|block| note.starts_with(&repeat_note(block.index)))
+    };
+    let mut originals = plan.notes.iter().filter_map(original);
+    added.iter().map(|block| (block, originals.next())).collect()
+}
+
+/// Whether a block that was added is none that runs again: it has other sittings than the block that
+/// it stands for, or there is none.
+fn unfounded(loaded: &LoadedCampaign) -> Option<String> {
+    let added = added_blocks(loaded)?;
+    let planned = loaded.plan.blocks.len() - added;
+    let is_unfounded = |pair: &&(&Block, Option<&Block>)| {
+        pair.1.is_none_or(|original| trials_of(pair.0) != trials_of(original))
+    };
+    let all = repetitions(&loaded.plan, planned);
+    let (block, original) = all.iter().find(is_unfounded)?;
+    let number = u64::from(block.index) + 1;
+    Some(match original {
+        None => format!(
+            "plan.json: block {number} was added, and no note says which block it runs again"
+        ),
+        Some(original) => format!(
+            "plan.json: block {number} was added, and has other trials than block {}, which it runs \
+             again",
+            u64::from(original.index) + 1
+        ),
+    })
+}
+
+/// Subjects and workloads of a block, whatever their order.
+fn trials_of(block: &Block) -> BTreeSet<(&str, &str)> {
+    let of_block = trials(std::slice::from_ref(block));
+    of_block.map(|(_, subject, workload)| (subject, workload)).collect()
+}
+
+/// How often a run went on with a campaign and what ran again, in one sentence; `None` where neither
+/// was.
+pub fn resumed(loaded: &LoadedCampaign) -> Option<String> {
+    let counted = |count: usize, one: &str, several: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {several}"),
+    };
+    let mut parts = Vec::new();
+    if !loaded.resumptions.is_empty() {
+        let after: Vec<String> =
+            loaded.resumptions.iter().map(|one| one.records.to_string()).collect();
+        let times = counted(loaded.resumptions.len(), "time", "times");
+        parts.push(format!("it was resumed {times}, after {} records", after.join(", ")));
+    }
+    if let Some(added) = added_blocks(loaded).filter(|added| *added > 0) {
+        parts.push(format!("{} again", counted(added, "block ran", "blocks ran")));
+    }
+    let distinct: BTreeSet<(u32, &str, &str)> = loaded.records.iter().map(trial).collect();
+    let repeated = loaded.records.len() - distinct.len();
+    // Rows of a file stand for themselves.
+    if repeated > 0 && loaded.plan.imported.is_none() {
+        parts.push(counted(repeated, "record repeats a trial", "records repeat a trial"));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// Whether a block was cut off and runs again under another number.

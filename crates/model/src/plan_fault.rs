@@ -112,7 +112,8 @@ impl Plan {
         let sum = all.iter().try_fold(0_u128, |sum, (count, each_ns)| {
             sum.checked_add(each_ns.checked_mul(*count as u128)?)
         });
-        (sum.is_none_or(|sum| sum > LONGEST_NS)).then(|| {
+        let is_longer = sum.is_none_or(|sum| sum > LONGEST_NS);
+        is_longer.then(|| {
             "workloads expected_ns, with invocations, settle_ns, rest_ns and setting_ns: together \
              they are longer than is counted"
                 .to_owned()

@@ -6,13 +6,22 @@ use jiff::Timestamp;
 use model::{Binding, CaveatCode};
 use phrases::{Language, counted, say};
 
-/// What stands at the head of a report: which attempt it is, and that its records are bound to
-/// nothing, where they are not.
+/// What stands at the head of a report: which attempt it is, how often it was resumed, and that its
+/// records are bound to nothing, where they are not.
 pub(crate) fn attempt(report: &Report) -> Option<String> {
     let unbound = (report.binding == Binding::Absent && !report.records.is_empty())
         .then(|| report.language.word(CaveatCode::EvidenceUnbound.meaning()).to_owned());
-    let sentences: Vec<String> = counted_attempt(report).into_iter().chain(unbound).collect();
+    let counted = counted_attempt(report).into_iter().chain(resumed(report));
+    let sentences: Vec<String> = counted.chain(unbound).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// How often a run went on with it, where one did.
+fn resumed(report: &Report) -> Option<String> {
+    let times = report.resumptions;
+    (times > 0).then(|| {
+        counted!(report.language, times, "It was resumed once.", "It was resumed {count} times.")
+    })
 }
 
 /// Which attempt it is, as far as anybody counted.

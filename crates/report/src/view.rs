@@ -32,6 +32,8 @@ pub struct Inputs<'a> {
     pub campaign: &'a str,
     /// Which attempt it is, where somebody counted.
     pub attempt: Option<Attempt>,
+    /// Runs that went on with it.
+    pub resumptions: u64,
     /// Path of that directory, as the user named it.
     pub directory: &'a str,
     /// Name of the file in it that the plan was made from: an experiment, or the mapping of an
@@ -111,6 +113,9 @@ pub struct Report {
     /// Whether their binding to the plan and to each other was checked.
     #[serde(default)]
     pub binding: Binding,
+    /// Runs that went on with it; its head says so in words.
+    #[serde(skip)]
+    pub resumptions: u64,
     /// What its words mean, for readers who do not know them. The catalogue's, and not the
     /// campaign's: no format stores it.
     #[serde(skip)]
@@ -312,6 +317,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         records: inputs.records.to_vec(),
         binding: inputs.binding,
         attempt: inputs.attempt,
+        resumptions: inputs.resumptions,
         meanings: Meanings {
             factors: inputs.factors.clone(),
             metrics: inputs.plan.workloads.iter().flat_map(primary_metrics).collect(),

@@ -391,6 +391,50 @@ fn a_finished_campaign_lacks_nothing_but_what_was_given_up() {
 }
 
 #[test]
+fn a_block_that_was_added_runs_one_again_or_is_named() {
+    let results = tempfile::tempdir().unwrap();
+    let (ended, loaded) = run(results.path(), "boot-1", refuses_always);
+    ended.unwrap();
+    let [(again, original)] = lab::repetitions(&loaded.plan, 5)[..] else {
+        panic!("{:?}", loaded.plan.notes)
+    };
+    assert!(original.is_some_and(|original| original.index < again.index));
+    let resumed = lab::resumed(&lab::load(&loaded.directory).unwrap());
+    assert_eq!(resumed.as_deref(), Some("1 block ran again"));
+    let told = |plan: &Plan| {
+        store::Campaign::open(&loaded.directory).unwrap().save_plan(plan).unwrap();
+        let flaws = lab::load(&loaded.directory).unwrap().flaws;
+        flaws.into_iter().map(|flaw| flaw.detail + "\n").collect::<String>()
+    };
+    let mut emptied = loaded.plan.clone();
+    emptied.blocks[5].sittings.clear();
+    let emptied = told(&emptied);
+    assert!(emptied.contains("block 6 was added, and has other trials than block"), "{emptied}");
+    let unnamed = told(&Plan { notes: Vec::new(), ..loaded.plan.clone() });
+    assert!(unnamed.contains("no note says which block it runs again"), "{unnamed}");
+    assert_eq!(told(&loaded.plan), "");
+}
+
+#[test]
+fn a_run_that_goes_on_is_counted() {
+    let results = tempfile::tempdir().unwrap();
+    let script = |trial: &Trial| match (trial.subject.id.as_str(), trial.block) {
+        ("steady", 3) => Answer::Lost,
+        _ => Answer::Completed,
+    };
+    let (ended, loaded) = run(results.path(), "boot-1", script);
+    ended.unwrap_err();
+    let found = loaded.records.len();
+    assert!(loaded.resumptions.is_empty());
+    let (ended, loaded) = run(results.path(), "boot-1", |_| Answer::Completed);
+    ended.unwrap();
+    assert_eq!(loaded.resumptions.len(), 1);
+    assert_eq!(loaded.resumptions[0].boot_id, "boot-1");
+    let resumed = lab::resumed(&lab::load(&loaded.directory).unwrap()).unwrap();
+    assert_eq!(resumed, format!("it was resumed 1 time, after {found} records"));
+}
+
+#[test]
 fn what_is_missing_refuses_the_run_and_leaves_no_directory() {
     let results = tempfile::tempdir().unwrap();
     let lack = Missing { what: "a knob".into(), why: "it is absent".into(), remedy: "none".into() };

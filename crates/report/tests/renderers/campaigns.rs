@@ -37,6 +37,7 @@ impl Campaign {
                 of_question: 5,
                 since_unix_ns: 1_795_000_000_000_000_000,
             }),
+            resumptions: 0,
             directory: "results/first-look-20261121-020000-beef",
             origin: "experiment.toml",
             store_caveats: &self.store_caveats,

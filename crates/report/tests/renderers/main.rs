@@ -161,6 +161,21 @@ fn an_emulated_processor_is_marked_everywhere_and_its_values_are_hidden() {
 }
 
 #[test]
+fn a_report_says_at_its_head_how_often_its_campaign_was_resumed() {
+    let campaign = mixed();
+    let head = |resumptions| {
+        let report = view(&Inputs { resumptions, ..campaign.inputs() });
+        let markdown = RENDERERS.iter().find(|one| one.describe().id == "markdown").unwrap();
+        let mut bytes = Vec::new();
+        markdown.render(&report, &page(80), &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    assert!(!head(0).contains("resumed"));
+    assert!(head(1).contains("It was resumed once."));
+    assert!(head(3).contains("It was resumed 3 times."));
+}
+
+#[test]
 fn data_formats_keep_the_numbers_of_an_emulated_processor_and_flag_each_row() {
     let campaign = emulated();
     let rows = drawn(&campaign, "csv", page(80));

@@ -233,6 +233,7 @@ fn drawn(format: &str, page: Page) -> String {
         store_caveats: &[],
         binding: model::Binding::Checked,
         attempt: None,
+        resumptions: 0,
         factors: &BTreeMap::new(),
         is_absolute: false,
         language: Language::default(),

@@ -165,6 +165,9 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
     if let Some(redaction) = &redaction {
         print(&format!("{}: {}\n", file.display(), redaction_sentence(redaction)))?;
     }
+    if let Some(resumed) = &seen.resumed {
+        print(&format!("{}: {resumed}\n", file.display()))?;
+    }
     seen.tell(file)
 }
 
@@ -177,6 +180,8 @@ struct Verification {
     unchecked: Vec<String>,
     /// Reports that were compared with nothing: of them nothing is verified.
     undrawn: Vec<String>,
+    /// How often the campaign was resumed and what ran again, where it was.
+    resumed: Option<String>,
 }
 
 impl Verification {
@@ -197,6 +202,7 @@ impl Verification {
     /// What of the evidence was looked at, and what could not be.
     fn note_evidence(&mut self, loaded: &LoadedCampaign, not_replanned: Option<String>) {
         self.problems.extend(loaded.flaws.iter().map(|flaw| flaw.detail.clone()));
+        self.resumed = lab::resumed(loaded);
         if loaded.binding == Binding::Checked {
             self.checked.push(format!("chain of {} records", loaded.records.len()));
         }

@@ -5,11 +5,12 @@
 
 use super::planning::resolve;
 use crate::cli::Common;
+use crate::environment::state_directory;
 use contract::{Factor, Result};
 use model::{Caveat, CaveatCode, Plan};
 use serde_json::Value;
 use std::path::Path;
-use store::LoadedCampaign;
+use store::{Attempts, LoadedCampaign};
 
 /// Longest value that is told whole.
 const LONGEST: usize = 60;
@@ -23,13 +24,24 @@ pub(super) struct Examined {
     pub not_replanned: Option<String>,
 }
 
-/// Loads a campaign, and compares its plan with its experiment.
+/// Loads a campaign, and compares its plan with its experiment, and its records with what this
+/// machine knows of them.
 ///
 /// # Errors
 /// Those of [`lab::load`].
 pub(super) fn load(common: &Common, directory: &Path) -> Result<LoadedCampaign> {
+    // Before the records: a run may store more of them meanwhile.
+    let attempts = state_directory(common.runtime_dir.as_deref());
+    let known = attempts.and_then(|state| Attempts::of(&state).known_records(directory));
     let loaded = lab::load(directory)?;
-    Ok(examine(common, directory, loaded).loaded)
+    let mut loaded = examine(common, directory, loaded).loaded;
+    let found = loaded.records.len() as u64;
+    if let Some(known) = known.filter(|known| *known > found && loaded.redaction.is_none()) {
+        let flaw =
+            format!("records were removed: this machine knew {known}, and {found} are there");
+        loaded.flaws.push(Caveat::new(CaveatCode::EvidenceChanged, flaw));
+    }
+    Ok(loaded)
 }
 
 /// Compares the plan of a campaign that lies in a directory with the experiment beside it.
@@ -180,6 +192,13 @@ fn differences(loaded: &LoadedCampaign, again: &Plan) -> Vec<Difference> {
         note("order of the blocks", "another".to_owned(), drawn);
     }
     note("blocks", count.to_string(), again.blocks.len().to_string());
+    // Where a block runs again, the seed and its number decide the order.
+    for (block, original) in lab::repetitions(stored, again.blocks.len()) {
+        if original.is_some_and(|one| plan::repeat_block(stored, one, block.index) != *block) {
+            let name = format!("order of block {}, which ran again,", u64::from(block.index) + 1);
+            note(&name, "another".to_owned(), "the order that its seed draws".to_owned());
+        }
+    }
     found
 }
 

@@ -362,6 +362,7 @@ pub(super) fn view(
         store_caveats: &loaded.caveats,
         binding: loaded.binding,
         attempt: loaded.attempt,
+        resumptions: loaded.resumptions.len() as u64,
         factors: &factors(&loaded.plan),
         is_absolute: presentation.absolute,
         language: presentation.language,

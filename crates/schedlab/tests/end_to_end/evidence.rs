@@ -192,6 +192,63 @@ const EDITS: &[Edit] = &[
         &["the records are those of a version that bound none, and state.json says which attempt"],
     ),
     (
+        "a stop that became an end",
+        |directory| {
+            edit_lines(directory, |lines| lines.truncate(18));
+            edit_plan(directory, |plan| {
+                for (number, index) in [(7, 8), (8, 9)] {
+                    let note = format!("block {number} runs again at the end, in a new order: x");
+                    plan["notes"].as_array_mut().unwrap().push(note.into());
+                    let empty = serde_json::json!({ "index": index, "sittings": [] });
+                    plan["blocks"].as_array_mut().unwrap().push(empty);
+                }
+            });
+            let text = fs::read_to_string(directory.join("records.jsonl")).unwrap();
+            let digest = sum(directory, text.lines().last().unwrap());
+            edit_state(directory, |state| {
+                state["head"]["records"] = 18.into();
+                state["head"]["digest"] = digest.as_str().into();
+            });
+        },
+        &[
+            "how the campaign ended and why, the runs that went on with it, its blocks or its notes",
+            "block 9 was added, and has other trials than block 7, which it runs again",
+        ],
+    ),
+    (
+        "reason of the end",
+        |directory| {
+            edit_state(directory, |state| {
+                state["state"] = "stopped_early".into();
+                state["caveats"] =
+                    serde_json::json!([{"code": "STOPPED_EARLY", "detail": "by hand"}]);
+            });
+        },
+        &["how the campaign ended and why"],
+    ),
+    (
+        "end that binds nothing",
+        |directory| {
+            edit_state(directory, |state| {
+                state["format"] = "schedlab.state/2".into();
+                state["head"].as_object_mut().unwrap().remove("end").unwrap();
+            });
+        },
+        &["state.json does not bind the end of the campaign"],
+    ),
+    (
+        "resumption",
+        |directory| {
+            edit_state(directory, |state| {
+                let run = serde_json::json!(
+                    {"boot_id": "b", "unix_ns": 1, "records": 3, "digest": "d"}
+                );
+                state.insert("resumptions".to_owned(), serde_json::json!([run]));
+            });
+        },
+        &["the runs that went on with it"],
+    ),
+    (
         "attempt",
         |directory| {
             edit_state(directory, |state| state["attempt"]["of_question"] = 7.into());
@@ -293,6 +350,34 @@ fn whatever_was_edited_is_named_and_leaves_no_verdict() {
     let verified = bench.expect(0, &["verify", &bundle]);
     assert!(verified.contains("chain of 24 records, plan of experiment.toml"), "{verified}");
     assert!(!verified.contains("not checked"), "{verified}");
+}
+
+#[test]
+fn records_that_were_cut_off_and_run_again_are_missed() {
+    let (bench, directory) = campaign();
+    let file = bench.path().join("effect.toml").display().to_string();
+    edit_lines(&directory, |lines| lines.truncate(18));
+    edit_state(&directory, |state| {
+        state.remove("head").unwrap();
+        state["state"] = "unfinished".into();
+    });
+    let told = bench.expect(0, &["show", "last"]);
+    assert!(told.contains("EVIDENCE_CHANGED"), "{told}");
+    let output = bench.run(&["run", &file]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(errors.contains("this machine knew 24 records of the campaign"), "{errors}");
+    let removed =
+        "records were removed before a run went on: the machine knew 24, and 18 were there";
+    let shown = bench.expect(0, &["show", "last"]);
+    assert!(shown.contains("EVIDENCE_CHANGED") && !shown.contains("better  n="), "{shown}");
+    // Another machine learns it from the chain.
+    let bundle = bench.path().join("cut.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", "last", "--output", &bundle]);
+    let elsewhere = Bench::new();
+    let verified = elsewhere.expect(1, &["verify", &bundle]);
+    assert!(verified.contains(removed), "{verified}");
+    assert!(verified.contains("it was resumed 1 time, after 18 records"), "{verified}");
 }
 
 #[test]

@@ -384,11 +384,12 @@ fn a_pilot_plans_and_an_unfinished_campaign_has_no_verdict() {
     assert_eq!(bench.run(&["show", "last"]).status.code(), Some(2), "a pilot has no verdict");
     assert_eq!(bench.run(&["history", "makespan"]).status.code(), Some(2));
 
-    // A campaign cut off in the middle, as a crash leaves it.
+    // A campaign cut off in the middle, as a crash leaves it, on a machine that knows no more of it.
     let bench = Bench::new();
     let file = bench.experiment("effect", EXPERIMENT);
     bench.expect(0, &["run", &file]);
     let campaign = bench.campaign();
+    std::fs::remove_dir_all(bench.path().join("run/campaigns")).unwrap();
     let records = std::fs::read_to_string(campaign.join("records.jsonl")).unwrap();
     let half: Vec<&str> = records.lines().take(records.lines().count() / 2).collect();
     std::fs::write(campaign.join("records.jsonl"), half.join("\n") + "\n").unwrap();
