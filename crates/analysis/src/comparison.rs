@@ -238,6 +238,7 @@ fn signals(
         is_degenerate: test.is_some_and(TTest::is_degenerate),
         is_coarse: steps.coarse.is_some(),
         step: steps.coarse.unwrap_or_default(),
+        is_step_unknown: steps.is_unknown,
         is_one_step: steps.is_one,
         has_few_distinct_values: few_distinct_values(pairs).is_some(),
         unequal_failures: unequal_failures(

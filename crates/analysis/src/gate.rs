@@ -323,8 +323,8 @@ mod tests {
     use crate::fixtures::{in_blocks, metric, plan, record, records};
     use crate::judge;
     use model::{
-        Caveat, CaveatCode, Direction, Imported, ImportedDesign, ImportedOrder, Outcome, Record,
-        Reduction, Strength,
+        Caveat, CaveatCode, Direction, Imported, ImportedDesign, ImportedOrder, Metric, Outcome,
+        Record, Reduction, Strength,
     };
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
@@ -339,8 +339,11 @@ mod tests {
     }
 
     fn outcome(records: &[Record], fraction: f64) -> GateOutcome {
-        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
-        let findings = judge(&plan(&["a", "b"], metrics, 8), records);
+        outcome_of(metric("m", Direction::Lower, Reduction::Median), records, fraction)
+    }
+
+    fn outcome_of(metric: Metric, records: &[Record], fraction: f64) -> GateOutcome {
+        let findings = judge(&plan(&["a", "b"], vec![metric], 8), records);
         let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction };
         gate(&findings, &[limit]).unwrap()[0].outcome
     }
@@ -402,8 +405,11 @@ mod tests {
     #[test]
     fn a_metric_that_never_varies_keeps_its_limit_without_a_p() {
         let same = |worse_percent: f64| campaign(worse_percent, 0.0);
-        assert_eq!(outcome(&same(0.0), 0.03), GateOutcome::Kept);
-        assert_eq!(outcome(&same(10.0), 0.03), GateOutcome::Inconclusive);
+        let of_known_step =
+            || Metric { resolution: 0.01, ..metric("m", Direction::Lower, Reduction::Median) };
+        assert_eq!(outcome_of(of_known_step(), &same(0.0), 0.03), GateOutcome::Kept);
+        assert_eq!(outcome_of(of_known_step(), &same(10.0), 0.03), GateOutcome::Inconclusive);
+        assert_eq!(outcome(&same(0.0), 0.03), GateOutcome::Inconclusive, "of whatever step");
     }
 
     #[test]

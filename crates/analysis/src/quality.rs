@@ -147,9 +147,8 @@ fn bimodal(logs: &[f64], subject: &str) -> Option<Caveat> {
 }
 
 fn quantised(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Option<Caveat> {
-    if let Some(step) = steps(pairs, asked, theta).coarse {
-        let detail = format!("one step is {:.1} % of the value", 100.0 * step);
-        return Some(Caveat::new(CaveatCode::Quantised, detail));
+    if let Some(caveat) = steps(pairs, asked, theta).caveat() {
+        return Some(caveat);
     }
     let (distinct, all) = few_distinct_values(pairs)?;
     Some(Caveat::new(CaveatCode::Quantised, format!("{distinct} distinct values of {all}")))

@@ -1,15 +1,21 @@
 //! The step that values were measured in (docs/method.md#m-resolution): a clock that ticks, a tool
-//! that prints few digits.
+//! that prints few digits, a histogram of few buckets.
 
-use model::{Metric, Reduction};
-use stats::{ln, mean};
+use model::{Caveat, CaveatCode, Metric, Reduction, Unit};
+use stats::{exp, ln, mean};
 
 /// Fewer values show no step.
 const LEAST_VALUES: usize = 8;
 /// How far a multiple may lie from a whole number: what is left of digits that were printed.
 const TOLERANCE: f64 = 1e-3;
+/// Values that are this close are one value, as a share of it.
+const SAME: f64 = 1e-6;
+/// What was calculated from one value differs by its rounding alone, as a share of it.
+const ROUNDING: f64 = 1e-12;
 /// Where so large a share of the values stands more than once, the others show no step.
 const LEAST_TIED: f64 = 0.8;
+/// One value in so many may lie beside the step of all others.
+const ODD_ONE_IN: usize = 10;
 /// A step is the smallest gap between values, or such a part of it.
 const MOST_PARTS: u32 = 4;
 /// Of a longer series so many values show its step.
@@ -32,17 +38,34 @@ pub(crate) struct Steps {
     pub coarse: Option<f64>,
     /// Whether the difference of such values is no larger than one step.
     pub is_one: bool,
+    /// Whether all values are the same, and nothing else tells their step: no equivalence can be
+    /// claimed of them.
+    pub is_unknown: bool,
+}
+
+/// On what scale values lie whole steps apart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Scale {
+    /// Their own: a clock that ticks, digits.
+    Linear,
+    /// One over them: rates of a clock that ticks.
+    Reciprocal,
+    /// Their logarithms: buckets that are a ratio apart.
+    Logarithmic,
 }
 
 /// Values that lie one or several steps apart, wherever they begin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Grid {
+    /// On its scale.
     step: f64,
     /// The step as a share of the smallest value.
     share: f64,
-    /// Whether they are one over such values: rates of a clock that ticks.
-    is_reciprocal: bool,
+    scale: Scale,
 }
+
+/// A value, and how often it stands.
+type CountedValue = (f64, usize);
 
 impl Steps {
     /// Those of the values of two subjects: the declared step where it exceeds a quarter of the
@@ -51,21 +74,56 @@ impl Steps {
         let Measurements { reference, subject, series } = *values;
         let all: Vec<f64> = reference.iter().chain(subject).copied().collect();
         let smallest = all.iter().copied().fold(f64::INFINITY, f64::min);
+        let is_one_value = all.len() > 1 && are_the_same(&all) && are_the_same(series);
+        let is_unknown = is_one_value && !is_known(metric);
         let declared = metric.resolution;
+        let least = exp(theta / 2.0) - 1.0;
         // Of shares one event is the step, and their own scale knows it.
         let inferred = match metric.reduction {
             Reduction::Proportion => None,
-            _ => coarser(Grid::of(&all), Grid::of(series)),
+            _ => coarser(Grid::of(&all, least), Grid::of(series, least)),
         };
         let inferred = inferred.filter(|grid| ln(1.0 + grid.share) > theta / 2.0);
-        let of_declared = Grid { step: declared, share: declared / smallest, is_reciprocal: false };
+        let of_declared = Grid { step: declared, share: declared / smallest, scale: Scale::Linear };
         let declared = (of_declared.share > theta / 4.0).then_some(of_declared);
-        let Some(grid) = coarser(inferred, declared) else { return Self::default() };
+        let Some(grid) = coarser(inferred, declared) else {
+            return Self { is_unknown, ..Self::default() };
+        };
         let change = grid.mean(subject).zip(grid.mean(reference));
         let change = change.map(|(one, other)| (one - other).abs());
         let is_one = change.is_some_and(|change| change <= grid.step * (1.0 + TOLERANCE));
-        Self { coarse: Some(grid.share), is_one }
+        Self { coarse: Some(grid.share), is_one, is_unknown }
     }
+
+    /// What is told of them, where they forbid anything.
+    pub(crate) fn caveat(&self) -> Option<Caveat> {
+        let detail = match (self.coarse, self.is_unknown) {
+            (Some(share), _) => format!("one step is {:.1} % of the value", 100.0 * share),
+            (None, true) => "all values are the same, so nothing shows their step".to_owned(),
+            (None, false) => return None,
+        };
+        Some(Caveat::new(CaveatCode::Quantised, detail))
+    }
+}
+
+/// Whether the step is known of values that do not vary: things that are counted have that of one,
+/// and so have shares; a declared step counts where the value is no quantile, which has the buckets
+/// of its histogram beside it.
+fn is_known(metric: &Metric) -> bool {
+    let is_counted = matches!(metric.unit, Unit::Count | Unit::PerOperation | Unit::Bytes);
+    match metric.reduction {
+        Reduction::Proportion => true,
+        Reduction::Quantile(_) => is_counted,
+        Reduction::Median | Reduction::Mean | Reduction::Quotient => {
+            is_counted || metric.resolution > 0.0
+        }
+    }
+}
+
+/// Whether there is no second value. No values at all are the same, too.
+fn are_the_same(values: &[f64]) -> bool {
+    let Some(first) = values.first() else { return true };
+    values.iter().all(|value| (value - first).abs() <= ROUNDING * first.abs())
 }
 
 fn coarser(one: Option<Grid>, other: Option<Grid>) -> Option<Grid> {
@@ -75,61 +133,167 @@ fn coarser(one: Option<Grid>, other: Option<Grid>) -> Option<Grid> {
     }
 }
 
+impl Scale {
+    const ALL: [Self; 3] = [Self::Linear, Self::Reciprocal, Self::Logarithmic];
+
+    fn of(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Reciprocal => 1.0 / value,
+            Self::Logarithmic => ln(value),
+        }
+    }
+
+    /// A step as a share of a value on this scale.
+    fn share(self, step: f64, value: f64) -> f64 {
+        match self {
+            Self::Linear | Self::Reciprocal => step / value,
+            Self::Logarithmic => exp(step) - 1.0,
+        }
+    }
+
+    /// The step that is such a share of a value on this scale.
+    fn step(self, share: f64, value: f64) -> f64 {
+        match self {
+            Self::Linear | Self::Reciprocal => share * value,
+            Self::Logarithmic => ln(1.0 + share),
+        }
+    }
+}
+
 impl Grid {
-    /// That of values, or of one over them.
-    fn of(values: &[f64]) -> Option<Self> {
+    /// That of values, as coarse as this share of the smallest or coarser.
+    fn of(values: &[f64], least: f64) -> Option<Self> {
         let is_value = |value: &f64| value.is_finite() && *value > 0.0;
         if values.len() < LEAST_VALUES || !values.iter().all(is_value) {
             return None;
         }
-        let of = |mut values: Vec<f64>, is_reciprocal| {
-            values.sort_by(f64::total_cmp);
-            let step = step(&repeated(&values))?;
-            Some(Self { step, share: step / values[0], is_reciprocal })
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let on_scales = Scale::ALL.into_iter().map(|scale| Self::on(scale, &sorted, least));
+        coarser(on_scales.fold(None, coarser), Self::of_ties(&sorted))
+    }
+
+    /// That of positive, sorted values on a scale.
+    fn on(scale: Scale, sorted: &[f64], least: f64) -> Option<Self> {
+        let mut sorted: Vec<f64> = sorted.iter().map(|value| scale.of(*value)).collect();
+        if scale == Scale::Reciprocal {
+            sorted.reverse();
+        }
+        let smallest = *sorted.first()?;
+        // The caller asks of the share, which is calculated in another order.
+        let least = scale.step(least, smallest) * (1.0 - TOLERANCE);
+        let step = step(&repeated(&sorted, scale), least)?;
+        Some(Self { step, share: scale.share(step, smallest), scale })
+    }
+
+    /// Where positive, sorted values stand more than once: the smallest ratio between neighbours around the
+    /// middle, by whatever rule they lie apart.
+    fn of_ties(sorted: &[f64]) -> Option<Self> {
+        let all = sorted.len();
+        let levels = frequent(tied(&distinct(sorted, Scale::Linear))?, all / ODD_ONE_IN);
+        let quartile = |quarter: usize| sorted.get(quarter * all.saturating_sub(1) / 4).copied();
+        let (first, third) = quartile(1).zip(quartile(3))?;
+        let is_central = |pair: &&[CountedValue]| {
+            pair[1].0 >= first * (1.0 - TOLERANCE) && pair[0].0 <= third * (1.0 + TOLERANCE)
         };
-        let reciprocals = values.iter().map(|value| 1.0 / value).collect();
-        coarser(of(values.to_vec(), false), of(reciprocals, true))
+        let ratios = levels.windows(2).filter(is_central).map(|pair| pair[1].0 / pair[0].0);
+        let share = ratios.fold(f64::INFINITY, f64::min) - 1.0;
+        let scale = Scale::Logarithmic;
+        share.is_finite().then(|| Self { step: scale.step(share, 1.0), share, scale })
     }
 
     /// The mean of values as the grid has them.
     fn mean(&self, values: &[f64]) -> Option<f64> {
-        let as_it_has = |value: &f64| if self.is_reciprocal { 1.0 / value } else { *value };
-        mean(&values.iter().map(as_it_has).collect::<Vec<_>>())
+        mean(&values.iter().map(|value| self.scale.of(*value)).collect::<Vec<_>>())
     }
 }
 
-/// The distinct ones of sorted values; where nearly all stand more than once, those that do.
-fn repeated(sorted: &[f64]) -> Vec<f64> {
-    let mut distinct: Vec<(f64, usize)> = Vec::new();
+/// The different ones of sorted values on a scale.
+fn distinct(sorted: &[f64], scale: Scale) -> Vec<CountedValue> {
+    let mut distinct: Vec<CountedValue> = Vec::new();
     for value in sorted {
+        let same = scale.step(SAME, *value);
         match distinct.last_mut() {
-            Some((last, count)) if value - *last <= TOLERANCE * TOLERANCE * value => *count += 1,
+            Some((last, count)) if value - *last <= same => *count += 1,
             _ => distinct.push((*value, 1)),
         }
     }
-    let told = || distinct.iter().filter(|(_, count)| *count > 1);
-    let tied: usize = told().map(|(_, count)| count).sum();
-    // A value that nearly all have shows no step without the others.
-    let is_tied = tied as f64 >= LEAST_TIED * sorted.len() as f64 && told().count() > 1;
-    let is_told = |(_, count): &&(f64, usize)| !is_tied || *count > 1;
-    distinct.iter().filter(is_told).map(|(value, _)| *value).collect()
+    distinct
 }
 
-/// The largest step that all of these lie apart by; none of values that do not vary, or lie apart by
-/// no step that is large enough to matter.
-fn step(distinct: &[f64]) -> Option<f64> {
-    let gap =
-        distinct.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, |a, b| a.min(b));
-    if !gap.is_finite() {
+/// Those that stand more than once, where nearly all do.
+fn tied(distinct: &[CountedValue]) -> Option<Vec<CountedValue>> {
+    let all: usize = distinct.iter().map(|(_, count)| count).sum();
+    let told: Vec<CountedValue> =
+        distinct.iter().filter(|(_, count)| *count > 1).copied().collect();
+    let tied: usize = told.iter().map(|(_, count)| count).sum();
+    // A value that nearly all have shows no step without the others.
+    (tied as f64 >= LEAST_TIED * all as f64 && told.len() > 1).then_some(told)
+}
+
+/// The different ones of sorted values; where nearly all stand more than once, those that do.
+fn repeated(sorted: &[f64], scale: Scale) -> Vec<CountedValue> {
+    let distinct = distinct(sorted, scale);
+    tied(&distinct).unwrap_or(distinct)
+}
+
+/// Values without the rarest of them, of which so many may be left out.
+fn frequent(mut values: Vec<CountedValue>, most_odd: usize) -> Vec<CountedValue> {
+    let mut left_out = 0;
+    while values.len() > 2 {
+        let rarest = values.iter().enumerate().min_by_key(|(_, (_, count))| *count);
+        let Some((place, (_, count))) = rarest else { break };
+        left_out += count;
+        if left_out > most_odd {
+            break;
+        }
+        values.remove(place);
+    }
+    values
+}
+
+/// The largest step, not below this, that nine in ten of these lie apart by; none of values that do
+/// not vary, or lie apart by no step that is large enough to matter.
+fn step(distinct: &[CountedValue], least: f64) -> Option<f64> {
+    let all: usize = distinct.iter().map(|(_, count)| count).sum();
+    let most_odd = all / ODD_ONE_IN;
+    let mut gaps: Vec<(f64, f64)> =
+        distinct.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[0].0)).collect();
+    // An odd value makes two gaps of one, both smaller.
+    let most_gaps = 2 * most_odd + 1;
+    if gaps.iter().filter(|(gap, _)| *gap < least).count() >= most_gaps {
         return None;
     }
-    let is_step = |step: &f64| {
-        distinct.iter().all(|value| {
-            let times = (value - distinct[0]) / step;
-            (times - times.round()).abs() <= TOLERANCE * times.max(1.0).sqrt()
-        })
-    };
-    (1..=MOST_PARTS).map(|parts| gap / f64::from(parts)).find(is_step)
+    gaps.sort_by(|one, other| one.0.total_cmp(&other.0));
+    gaps.truncate(most_gaps);
+    let parts =
+        |(gap, from): (f64, f64)| (1..=MOST_PARTS).map(move |parts| (gap / f64::from(parts), from));
+    let mut steps: Vec<(f64, f64)> =
+        gaps.into_iter().flat_map(parts).filter(|(step, _)| *step >= least).collect();
+    steps.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let is_step = |(step, from): &(f64, f64)| explains((*step, *from), distinct, most_odd);
+    steps.into_iter().find(is_step).map(|(step, _)| step)
+}
+
+/// Whether all but so many values lie whole steps from this one, no two of them at the same place.
+fn explains((step, from): (f64, f64), distinct: &[CountedValue], most_odd: usize) -> bool {
+    let mut odd = 0;
+    let mut last: Option<f64> = None;
+    for (value, count) in distinct {
+        let times = (value - from) / step;
+        let whole = times.round();
+        let is_whole = (times - whole).abs() <= TOLERANCE * times.abs().max(1.0).sqrt();
+        if is_whole && last.is_none_or(|last| whole - last > 0.5) {
+            last = Some(whole);
+            continue;
+        }
+        odd += count;
+        if odd > most_odd {
+            return false;
+        }
+    }
+    true
 }
 
 /// Takes values of a series as far as they are needed to show its step.
@@ -154,7 +318,7 @@ mod tests {
     }
 
     fn inferred(values: &[f64]) -> Option<f64> {
-        Grid::of(values).map(|grid| grid.step)
+        Grid::of(values, 0.0).map(|grid| grid.step)
     }
 
     #[test]
@@ -169,7 +333,8 @@ mod tests {
         assert_eq!(inferred(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]), None);
         // No two values are neighbours.
         let gaps = [20.0, 22.0, 20.0, 25.0, 22.0, 25.0, 20.0, 22.0];
-        assert_eq!(inferred(&gaps), Some(1.0));
+        let on_its_scale = Grid::on(Scale::Linear, &gaps, 0.0).map(|grid| grid.step);
+        assert_eq!(on_its_scale, Some(1.0));
     }
 
     #[test]
@@ -196,11 +361,86 @@ mod tests {
     }
 
     #[test]
+    fn values_that_never_vary_show_no_step_and_only_what_is_known_beforehand_counts() {
+        let constant = |metric: Metric, series: &[f64]| {
+            let values = Measurements { reference: &[3.0; 6], subject: &[3.0; 6], series };
+            Steps::of(&values, &metric, ln(1.02))
+        };
+        let time = metric("m", Direction::Lower, Reduction::Median);
+        let unknown = constant(time.clone(), &[]);
+        assert_eq!(unknown, Steps { is_unknown: true, ..Steps::default() });
+        let told = unknown.caveat().unwrap();
+        assert_eq!(told.detail, "all values are the same, so nothing shows their step");
+        assert!(constant(time.clone(), &[3.0; 36]).is_unknown, "nor does a series of them");
+        let varying: Vec<f64> = (0..36).map(|one| 3.0 + 0.001 * f64::from(one % 3)).collect();
+        assert_eq!(constant(time.clone(), &varying), Steps::default());
+        assert_eq!(constant(Metric { resolution: 0.01, ..time.clone() }, &[]), Steps::default());
+        let quantile = metric("m", Direction::Lower, Reduction::Quantile(0.5));
+        assert!(constant(Metric { resolution: 0.01, ..quantile }, &[]).is_unknown, "buckets");
+        for unit in [Unit::Count, Unit::PerOperation, Unit::Bytes] {
+            assert!(!constant(Metric { unit, ..time.clone() }, &[]).is_unknown, "{unit:?}");
+        }
+        assert!(!constant(metric("m", Direction::Lower, Reduction::Proportion), &[]).is_unknown);
+        // Two values are a gap, and none are nothing.
+        assert!(!steps(&[3.0; 6], &[3.1; 6], &[], 0.02).is_unknown);
+        assert_eq!(steps(&[], &[], &[], 0.02), Steps::default());
+        assert_eq!(Steps::default().caveat(), None);
+    }
+
+    #[test]
+    fn one_odd_value_in_ten_hides_no_step() {
+        // Each stands once, a hundredth apart or several.
+        let ticks =
+            [10, 14, 19, 22, 27, 31, 33, 38, 40, 45, 49, 52, 56, 61, 63, 68, 70, 75, 79, 81];
+        let values = |odd: &[(usize, f64)]| -> Vec<f64> {
+            let mut values: Vec<f64> =
+                ticks.iter().map(|one| 0.3 + 0.01 * f64::from(*one)).collect();
+            odd.iter().for_each(|(place, value)| values[*place] = *value);
+            values
+        };
+        let step = |odd: &[(usize, f64)]| Grid::on(Scale::Linear, &values(odd), 0.0).unwrap().step;
+        for odd in [&[][..], &[(3, 0.514_17)], &[(3, 0.514_17), (11, 0.823_3)]] {
+            assert!((step(odd) - 0.01).abs() < 1e-9, "{odd:?}: {}", step(odd));
+        }
+        let three = [(3, 0.514_17), (11, 0.823_3), (15, 0.987_7)];
+        assert_eq!(Grid::on(Scale::Linear, &values(&three), 0.01), None, "three of twenty");
+        // Some of few digits is not some of many: nothing lies apart by the gap of two odd ones.
+        let smooth: Vec<f64> =
+            (1..=20).map(|one| 10.0 + (f64::from(one) * 0.618_033_988_7).fract()).collect();
+        assert_eq!(Grid::of(&smooth, 0.001), None);
+    }
+
+    #[test]
+    fn buckets_that_are_a_ratio_apart_are_steps() {
+        let bucket = |power: i32| 1000.0 * exp(f64::from(power) * ln(2.0) / 8.0);
+        let powers = [0, 1, 0, 2, 1, 1, 0, 3, 2, 1, 1, 2];
+        let exact = powers.map(bucket);
+        let of = |values: &[f64], margin: f64| {
+            let (reference, subject) = values.split_at(6);
+            steps(reference, subject, &[], margin).coarse
+        };
+        let share = of(&exact, 0.05).unwrap();
+        assert!((share - 0.0905).abs() < 1e-3, "{share}");
+        assert!(of(&exact.map(f64::round), 0.05).is_some(), "of few digits");
+        assert_eq!(of(&exact, 0.2), None, "9 % of 20 %");
+        // Buckets of a ratio that matters to nobody.
+        let fine = powers.map(|power| 1000.0 * exp(f64::from(power) * 0.001));
+        assert_eq!(of(&fine, 0.02), None);
+        // A bucket more on average is one step, three are not.
+        let apart = |more: i32| {
+            let [reference, subject] =
+                [0, more].map(|more| powers.map(|power| bucket(power + more)));
+            steps(&reference, &subject, &[], 0.05)
+        };
+        assert!(apart(1).is_one && !apart(3).is_one);
+    }
+
+    #[test]
     fn the_series_shows_the_step_that_a_mean_hides() {
         let means = |values: &[f64]| -> Vec<f64> {
             values
                 .chunks(3)
-                .map(|three| stats::exp(three.iter().map(|v| ln(*v)).sum::<f64>() / 3.0))
+                .map(|three| exp(three.iter().map(|v| ln(*v)).sum::<f64>() / 3.0))
                 .collect()
         };
         let (reference, subject) = TICKS.split_at(6);

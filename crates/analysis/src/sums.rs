@@ -18,6 +18,8 @@ const OF_ORDER: [CaveatCode; 3] =
 #[derive(Debug, Default)]
 pub(crate) struct PassedOn {
     is_coarse: bool,
+    /// Whether all values of any part are the same, and nothing else tells their step.
+    is_step_unknown: bool,
     /// How much of the sum a step of each part with coarse values may be, on the scale of logarithms.
     of_steps: f64,
     fixed_order: Vec<String>,
@@ -30,6 +32,7 @@ impl PassedOn {
     pub(crate) fn note(&mut self, weight: f64, part: &Comparison<'_>) {
         let signals = &part.signals;
         self.is_coarse |= signals.is_coarse;
+        self.is_step_unknown |= signals.is_step_unknown;
         self.of_steps += weight.abs() * ln(1.0 + signals.step);
         add_new(&mut self.fixed_order, &signals.fixed_order);
         add_new(&mut self.doubts, &signals.doubts);
@@ -57,6 +60,7 @@ impl PassedOn {
     ) -> Signals {
         Signals {
             is_coarse: self.is_coarse,
+            is_step_unknown: self.is_step_unknown,
             is_one_step: self.is_coarse
                 && test.is_some_and(|test| test.mean.abs() <= self.of_steps),
             is_degenerate: test.is_some_and(TTest::is_degenerate),

@@ -52,7 +52,7 @@ obstacles! {
     OrderAlone Difference "Less than half of the difference is left beside what sittings may leave behind for the next, or what is left is not shown, or one subject alone feels what ran before and no such difference is shown without that. Forbids better and worse.",
     OneStep Difference "The values' steps are coarse against the margin, and the difference is no larger than one of them. Forbids better and worse.",
     HidingDrift Equivalence "Of an import, the order of the executions is not mixed while values drifted, and beside that no equivalence is shown. Forbids equivalence.",
-    CoarseSteps Equivalence "The declared step of the values is more than a quarter of the margin, or an inferred one more than half of it. Forbids equivalence.",
+    CoarseSteps Equivalence "The declared step of the values is more than a quarter of the margin, or an inferred one more than half of it, or all values are the same and nothing else tells their step. Forbids equivalence.",
     FewDistinctValues Equivalence "The metric took few distinct values, and an interval that holds at every look decides. Forbids equivalence.",
 }
 

@@ -79,6 +79,10 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
     let too_coarse = "the metric's steps are too coarse to claim equivalence";
     if signals.is_coarse {
         raised.push(Raised::silent(Obstacle::CoarseSteps, too_coarse));
+    } else if signals.is_step_unknown {
+        let reason = "all values are the same, so nothing shows that their steps are fine enough to claim \
+                      equivalence";
+        raised.push(Raised::silent(Obstacle::CoarseSteps, reason));
     }
     if signals.has_few_distinct_values && basis == Basis::Sequence {
         raised.push(Raised::silent(Obstacle::FewDistinctValues, too_coarse));

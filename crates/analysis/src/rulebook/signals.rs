@@ -21,6 +21,8 @@ pub(crate) struct Signals {
     pub is_coarse: bool,
     /// That step of paired values as a share of the smallest of them, where it is coarse; else 0.
     pub step: f64,
+    /// All values are the same, and nothing else tells their step.
+    pub is_step_unknown: bool,
     /// The difference is no larger than one step of values that are coarse against the margin.
     pub is_one_step: bool,
     /// The metric took few distinct values.
@@ -132,6 +134,7 @@ impl Signals {
             is_degenerate: false,
             is_coarse: false,
             step: 0.0,
+            is_step_unknown: false,
             is_one_step: false,
             has_few_distinct_values: false,
             unequal_failures: None,

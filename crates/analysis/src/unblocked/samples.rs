@@ -161,6 +161,7 @@ impl Samples<'_> {
             is_odds: self.metric.reduction == Reduction::Proportion && test.is_some(),
             is_degenerate: test.is_some_and(|test| test.is_degenerate()),
             is_coarse: steps.coarse.is_some(),
+            is_step_unknown: steps.is_unknown,
             is_one_step: steps.is_one,
             unequal_failures: self.failed_unlike(),
             survivors: test.and_then(|test| self.survivors(&test, alpha)),
@@ -194,12 +195,8 @@ impl Samples<'_> {
         if is_tail && self.is_closed_loop {
             caveats.push(Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer"));
         }
-        if let Some(step) =
-            signals.is_coarse.then(|| self.steps(ln(1.0 + self.metric.margin)).coarse)
-        {
-            let step = 100.0 * step.unwrap_or_default();
-            let detail = format!("one step is {step:.1} % of the value");
-            caveats.push(Caveat::new(CaveatCode::Quantised, detail));
+        if signals.is_coarse || signals.is_step_unknown {
+            caveats.extend(self.steps(ln(1.0 + self.metric.margin)).caveat());
         }
         if signals.is_degenerate {
             caveats.push(Caveat::new(CaveatCode::Degenerate, "the replicates do not vary"));
