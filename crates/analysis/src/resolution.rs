@@ -240,7 +240,7 @@ fn repeated(sorted: &[f64], scale: Scale) -> Vec<CountedValue> {
 
 /// Values without the rarest of them, of which so many may be left out.
 fn frequent(mut values: Vec<CountedValue>, most_odd: usize) -> Vec<CountedValue> {
-    let mut left_out = 0;
+    let mut left_out: usize = 0;
     while values.len() > 2 {
         let rarest = values.iter().enumerate().min_by_key(|(_, (_, count))| *count);
         let Some((place, (_, count))) = rarest else { break };
@@ -278,7 +278,7 @@ fn step(distinct: &[CountedValue], least: f64) -> Option<f64> {
 
 /// Whether all but so many values lie whole steps from this one, no two of them at the same place.
 fn explains((step, from): (f64, f64), distinct: &[CountedValue], most_odd: usize) -> bool {
-    let mut odd = 0;
+    let mut odd: usize = 0;
     let mut last: Option<f64> = None;
     for (value, count) in distinct {
         let times = (value - from) / step;

@@ -16,6 +16,7 @@ mod hyperfine;
 mod importer;
 mod iozone;
 mod iperf3;
+mod last_digits;
 mod mapping;
 mod metrics;
 mod near_copies;

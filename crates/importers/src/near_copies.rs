@@ -1,7 +1,7 @@
 //! Values of one subject that are those of another in another order, with other digits, in part, or
 //! times a factor.
 
-use crate::digits::last_digit;
+use crate::last_digits::last_digit;
 use model::{Invocation, SampleData};
 
 /// So many equal values are told, and of fewer than these so large a share.

@@ -1,5 +1,6 @@
 //! What every format is read into: rows of samples with their places.
 
+use crate::last_digits::LastDigits;
 use crate::metrics::metric_id;
 use crate::started::{ExecutionTimes, StartedExecutions};
 use crate::tool_settings::ToolSettings;
@@ -41,8 +42,8 @@ pub struct ImportedTable {
     pub units: BTreeMap<String, String>,
     /// Whether the load waited for each answer.
     pub is_closed_loop: bool,
-    /// What the finest last digit is worth that a file has of a metric, where it is written.
-    pub(crate) last_digits: BTreeMap<String, f64>,
+    /// What the last digits of a metric's values are worth, where they are written.
+    pub(crate) last_digits: BTreeMap<String, LastDigits>,
     /// What else is told of the files, for people.
     pub notes: Vec<String>,
     /// What the tool says of how it was run.
@@ -230,10 +231,8 @@ impl ImportedTable {
     /// Notes what the last digit of a value is worth.
     pub(crate) fn last_digit(&mut self, metric: &str, digit: f64) {
         match self.last_digits.get_mut(metric) {
-            Some(finest) => *finest = finest.min(digit),
-            None => {
-                self.last_digits.insert(metric.to_owned(), digit);
-            }
+            Some(digits) => digits.add(digit),
+            None => self.last_digits.entry(metric.to_owned()).or_default().add(digit),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Tidy tables: a header, and in each row what was measured once.
 
-use crate::digits::last_digit;
 use crate::importer::{ImportFile, Importer};
+use crate::last_digits::last_digit;
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
 use crate::table::{ImportedRow, ImportedTable, TableFile};
