@@ -4,6 +4,7 @@ use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::percentile;
 use crate::table::{ImportedRow, ImportedTable};
+use crate::tool_settings::with_version;
 use contract::Description;
 use model::{CaveatCode, Direction, Histogram, Metric, Reduction, Sample, Unit};
 use outputs::fio::{FioLatency, FioReport, FioStream, PERCENTILES, Traffic};
@@ -79,7 +80,8 @@ impl Importer for Entry {
             let item = format!("{} {job}", source.subject);
             table.notice(CaveatCode::AbsentValues, "jobs that did no I/O", &item);
         }
-        table.settings(source.subject, &report.settings);
+        let settings = with_version(&report.settings, report.version.as_deref());
+        table.settings(source.subject, &settings);
         table.is_closed_loop |= report.is_closed_loop;
         let execution = table.next_execution();
         for stream in report.streams {
@@ -233,6 +235,10 @@ mod tests {
         assert_eq!(
             told(&[("\"bs\" : \"4k\"", "\"bs\" : \"64k\""), ("\"direct\" : \"1\",", "")]),
             ["by the tool's own words: rr bs (a: 4k; b: 64k), rr direct (a: 1; b: not said)"]
+        );
+        assert_eq!(
+            told(&[("fio-3.33", "fio-3.38")]),
+            ["by the tool's own words: version (a: fio-3.33; b: fio-3.38)"]
         );
         // What was run beside it is no setting of fio.
         let load = golden!("randread_4k_psync_direct__load");

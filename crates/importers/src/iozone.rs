@@ -6,6 +6,7 @@ mod workbook;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::table::{ImportedRow, ImportedTable};
+use crate::tool_settings::with_version;
 use contract::Description;
 use model::{CaveatCode, Direction, Metric, Reduction, Sample, format_size};
 use outputs::Trouble;
@@ -116,7 +117,8 @@ fn report(
         }
         Mode::Table => table.declare(&["operation", "record", "size"], &[])?,
     }
-    table.settings(source.subject, &report.settings);
+    let settings = with_version(&report.settings, report.version.as_deref());
+    table.settings(source.subject, &settings);
     let metric = metric(report.unit, table)?;
     let execution = table.next_execution();
     for cell in &report.cells {
@@ -198,6 +200,12 @@ mod tests {
         let machine =
             [("/data/test/ioz.t", "/data/x"), ("size set to 1024 Kbytes", "size set to 9 Kbytes")];
         assert_eq!(told(&machine), [""; 0]);
+        assert_eq!(
+            told(&[("$Revision: 3.414 $", "$Revision: 3.506 $"), ("64 bit mode", "32 bit mode")]),
+            [
+                "by the tool's own words: compiled for (a: 64 bit mode.; b: 32 bit mode.), version (a: 3.414; b: 3.506)"
+            ]
+        );
         assert_eq!(
             told(&[("File size set to 32768 KB", "File size set to 65536 KB")]),
             ["by the tool's own words: file size set to (a: 32768 kb; b: 65536 kb)"]

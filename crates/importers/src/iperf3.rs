@@ -3,6 +3,7 @@
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::table::{ImportedRow, ImportedTable};
+use crate::tool_settings::with_version;
 use contract::Description;
 use model::{CaveatCode, Direction, Metric, Reduction, Sample, Unit};
 use outputs::Trouble;
@@ -46,7 +47,8 @@ impl Importer for Entry {
             }
         })?;
         table.declare(&["direction"], &[])?;
-        table.settings(source.subject, &report.settings);
+        let settings = with_version(&report.settings, Some(&report.version));
+        table.settings(source.subject, &settings);
         let execution = table.next_execution();
         for (level, flow) in [("out", &report.outwards), ("in", &report.inwards)] {
             let Some(flow) = flow else { continue };
@@ -134,6 +136,10 @@ mod tests {
             settings_that_differ(&ENTRY, &[("a", tcp), ("b", other.as_bytes())])
         };
         assert_eq!(told("\"socket\":\t5", "\"socket\":\t7"), [""; 0]);
+        assert_eq!(
+            told("iperf 3.12", "iperf 3.18"),
+            ["by the tool's own words: version (a: iperf 3.12; b: iperf 3.18)"]
+        );
         assert_eq!(
             told("\"blksize\":\t131072", "\"blksize\":\t1448"),
             ["by the tool's own words: blksize (a: 131072; b: 1448)"]

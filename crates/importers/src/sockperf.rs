@@ -3,7 +3,7 @@
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::table::{ImportedRow, ImportedTable};
-use crate::tool_settings::options;
+use crate::tool_settings::{options, with_version};
 use contract::Description;
 use model::{CaveatCode, Metric, Reduction, Sample};
 use outputs::sockperf::round_trips;
@@ -25,6 +25,8 @@ static DESCRIPTION: Description = Description {
 const PERCENTILES: [Percentile; 4] =
     [Percentile::whole(50), Percentile::whole(90), Percentile::whole(99), Percentile::P999];
 const NAME: &str = "round_trip";
+/// What stands before its version, where the log holds what sockperf printed, too.
+const VERSION: &str = "version #";
 /// What stands before the options of a log.
 const PARAMETERS: &str = "test was performed using the following parameters:";
 
@@ -54,9 +56,10 @@ impl Importer for Entry {
             return Err(Trouble::new("it has no messages", "leave this file out"));
         }
         table.declare(&[], &[])?;
-        if let Some((_, said)) = text.lines().find_map(|line| line.split_once(PARAMETERS)) {
-            table.settings(source.subject, &options(said.split_whitespace()));
-        }
+        let said = text.lines().find_map(|line| line.split_once(PARAMETERS));
+        let said = said.map(|(_, said)| options(said.split_whitespace())).unwrap_or_default();
+        let version = text.split_once(VERSION).and_then(|(_, rest)| rest.split_whitespace().next());
+        table.settings(source.subject, &with_version(&said, version));
         table.is_closed_loop = true;
         let label = source.subject;
         if trips.clamped() > 0 {
@@ -125,6 +128,12 @@ mod tests {
         assert_eq!(
             told("--msg-size=64", "--msg-size=1400"),
             ["by the tool's own words: --msg-size (a: 64; b: 1400)"]
+        );
+        let printed = |version: &str| format!("sockperf: == version #{version} == \n{LOG}");
+        let (old, new) = (printed("3.7-no.git"), printed("3.10-no.git"));
+        assert_eq!(
+            settings_that_differ(&ENTRY, &[("a", old.as_bytes()), ("b", new.as_bytes())]),
+            ["by the tool's own words: version (a: 3.7-no.git; b: 3.10-no.git)"]
         );
         assert_eq!(
             told(" --full-rtt", ""),

@@ -7,6 +7,9 @@ const MOST_SETTINGS: usize = 1_000;
 /// Stands for a setting that the tool does not name in a file.
 const NOT_SAID: &str = "not said";
 
+/// What the version of a tool is called among its settings.
+const VERSION: &str = "version";
+
 /// What stands for an option without a value.
 const GIVEN: &str = "yes";
 
@@ -24,6 +27,17 @@ pub(crate) fn options<'a>(words: impl Iterator<Item = &'a str>) -> BTreeMap<Stri
         options.insert(name.to_owned(), value.to_owned());
     }
     options
+}
+
+/// Settings with the version of the tool, which is one of them: another one may measure in another
+/// way.
+pub(crate) fn with_version(
+    settings: &BTreeMap<String, String>,
+    version: Option<&str>,
+) -> BTreeMap<String, String> {
+    let mut settings = settings.clone();
+    settings.extend(version.map(|version| (VERSION.to_owned(), version.to_owned())));
+    settings
 }
 
 /// How often each value stands in the files of a subject.

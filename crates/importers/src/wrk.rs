@@ -72,8 +72,13 @@ impl Importer for Entry {
             }
         })?;
         table.declare(&[], &[])?;
-        let settings = [("threads", report.threads), ("connections", report.connections)];
-        let settings = settings.map(|(name, count)| (name.to_owned(), count.to_string())).into();
+        let settings = [
+            ("threads", report.threads.to_string()),
+            ("connections", report.connections.to_string()),
+            ("duration", report.duration.clone()),
+            ("path", path(&report.url).to_owned()),
+        ];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value)).into();
         table.settings(source.subject, &settings);
         table.is_closed_loop = true;
         let (samples, failure) = if report.right() == 0 {
@@ -91,6 +96,12 @@ impl Importer for Entry {
         };
         table.push(None, row)
     }
+}
+
+/// What of a server was asked for: the server itself may be what is compared.
+fn path(url: &str) -> &str {
+    let server = url.split_once("://").map_or(url, |(_, rest)| rest);
+    server.find('/').map_or("/", |begins| &server[begins..])
 }
 
 fn samples(
@@ -236,6 +247,14 @@ mod tests {
             told(&[("a", few), ("b", many)]),
             ["by the tool's own words: connections (a: 10; b: 400), threads (a: 1; b: 4)"]
         );
+        // How long and what was asked for is named; which server was asked is not.
+        let heading = text.lines().find(|line| line.starts_with("Running ")).unwrap();
+        let with = |heading_of_b: &str| text.replace(heading, heading_of_b);
+        let elsewhere = with("Running 7s test @ http://10.0.0.2:8080/other");
+        let told_of = told(&[("a", few), ("b", elsewhere.as_bytes())]).join("");
+        assert!(told_of.contains("duration (a: "), "{told_of}");
+        assert!(told_of.contains("; b: 7s), path (a: "), "{told_of}");
+        assert!(told_of.ends_with("; b: /other)"), "{told_of}");
         // One of three is not two of three, though both had both.
         let mixed = [("a", few), ("a", few), ("a", many), ("b", few), ("b", many), ("b", many)];
         let connections = "connections (a: 10 in 2 of 3 and 400 in 1 of 3; \

@@ -44,6 +44,8 @@ const REMEDY: &str = "give all that wrk 4.1 printed";
 pub struct WrkReport {
     /// What was asked for.
     pub url: String,
+    /// For how long, as wrk writes it (`10s`).
+    pub duration: String,
     /// Threads of the generator.
     pub threads: u64,
     /// Connections of all threads.
@@ -145,7 +147,10 @@ impl WrkReport {
     }
 
     fn read(lines: &Lines<'_>) -> Result<Self, Trouble> {
-        let url = lines.one(" test @ ", |_, url| Some(url.to_owned()))?;
+        let (duration, url) = lines.one(" test @ ", |before, url| {
+            let duration = before.trim().strip_prefix("Running ")?;
+            Some((duration.to_owned(), url.to_owned()))
+        })?;
         let (threads, connections) = lines.one(" threads and ", |threads, rest| {
             Some((count(threads.trim())?, count(rest.strip_suffix(" connections")?)?))
         })?;
@@ -171,6 +176,7 @@ impl WrkReport {
         let latency = WrkLatency::read(lines)?;
         Ok(Self {
             url,
+            duration,
             threads,
             connections,
             answers,

@@ -139,6 +139,7 @@ impl Reader {
             ["version", "$revision:", version, ..] => {
                 self.report.version = Some((*version).to_owned());
             }
+            ["compiled", "for", ..] => self.setting(lower),
             ["ops", "mode.", ..] => self.report.unit = RateUnit::OperationsPerSecond,
             ["microseconds/op", "mode.", ..] => {
                 let cause = "its output is in microseconds for an operation, which is no rate";
