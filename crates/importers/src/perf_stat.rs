@@ -18,7 +18,8 @@ static DESCRIPTION: Description = Description {
           that perf writes (`perf stat -x, -o FILE --append` in a loop), and several files of one subject may be \
           given; an event that comes again without a heading is refused, and so are files of one subject that are evidently \
           parts of one execution: they began in the same second and counted for the same time, or took longer than that \
-          second. The counts are those of a fixed job: events that cost (time, cycles, switches, faults, misses) are \
+          second. Files of one subject without the heading may be such parts (REPLICATE_LEVEL_UNKNOWN): write them \
+          with -o. The counts are those of a fixed job: events that cost (time, cycles, switches, faults, misses) are \
           better where they are lower; others, such as instructions, are no metrics unless `--better \
           instructions=lower` says which way. An event that was not counted or is not supported is absent, never zero \
           (ABSENT_VALUES). `-r N` leaves only means (SUMMARY_ONLY); run perf N times instead. Rows by interval (-I), \
@@ -609,6 +610,25 @@ mod tests {
             ["files that began in the same second and may be parts of one execution: a"]
         );
         assert_eq!(table.caveats[0].code, CaveatCode::ReplicateLevelUnknown);
+    }
+
+    #[test]
+    fn files_without_a_heading_may_be_parts_of_one_execution() {
+        let of = |count: u32, ns: u64| format!("{count},,context-switches,{ns},100.00,,\n");
+        let files = [of(9942, 1_000_000_000), of(8977, 1_000_000_007)];
+        let of_one: Vec<(&str, &[u8])> = files.iter().map(|file| ("a", file.as_bytes())).collect();
+        let mut table = read(&ENTRY, &of_one, &Mapping::default()).unwrap();
+        table.notice_simultaneous();
+        let told: Vec<&str> = table.caveats.iter().map(|caveat| caveat.detail.as_str()).collect();
+        assert_eq!(
+            told,
+            ["files that do not say when they began and may be parts of one execution: a"]
+        );
+        assert_eq!(table.caveats[0].code, CaveatCode::ReplicateLevelUnknown);
+        let of_each = [("a", files[0].as_bytes()), ("b", files[1].as_bytes())];
+        let mut table = read(&ENTRY, &of_each, &Mapping::default()).unwrap();
+        table.notice_simultaneous();
+        assert_eq!(table.caveats, []);
     }
 
     #[test]

@@ -71,12 +71,21 @@ impl StartedExecutions {
 
     /// Subjects of which several files began in the same second, where not all say how long they
     /// took: nothing shows that they are executions of their own.
-    pub(crate) fn unsure(self) -> BTreeSet<String> {
-        let is_unsure = |began: &Option<String>, others: &Simultaneous| {
-            began.is_some() && others.has_unknown && others.files.len() > 1
-        };
-        let unsure = self.0.into_iter().filter(|((_, began), others)| is_unsure(began, others));
-        unsure.map(|((subject, _), _)| subject).collect()
+    pub(crate) fn unsure(&self) -> BTreeSet<String> {
+        self.subjects(|began, others| began.is_some() && others.has_unknown)
+    }
+
+    /// Subjects of which several files do not say when they began: nothing shows it either.
+    pub(crate) fn without_beginning(&self) -> BTreeSet<String> {
+        self.subjects(|began, _| began.is_none())
+    }
+
+    /// Subjects that have several files of one beginning, or of none, of which this holds.
+    fn subjects(&self, holds: impl Fn(Option<&str>, &Simultaneous) -> bool) -> BTreeSet<String> {
+        let all = self.0.iter().filter(|((_, began), others)| {
+            others.files.len() > 1 && holds(began.as_deref(), others)
+        });
+        all.map(|((subject, _), _)| subject.clone()).collect()
     }
 }
 
@@ -156,18 +165,23 @@ mod tests {
         let unsure = |all: &[ExecutionTimes]| -> Vec<String> {
             let mut started = StartedExecutions::default();
             all.iter().for_each(|one| started.add("a", one.clone()).unwrap());
-            started.unsure().into_iter().collect()
+            started.unsure().union(&started.without_beginning()).cloned().collect()
         };
         let one = |began, ns: u64, file: usize| times(began, &[ns], None, file);
         assert_eq!(
             unsure(&[one("10:00:00", 5 * MS + 1, 1), one("10:00:00", 5 * MS + 2, 2)]),
             ["a"]
         );
+        assert_eq!(
+            unsure(&[one("", 5 * MS + 1, 1), one("", 5 * MS + 2, 2)]),
+            ["a"],
+            "without a heading nobody knows"
+        );
         for all in [
             // In one file perf itself began each.
             [one("10:00:00", 5 * MS + 1, 1), one("10:00:00", 5 * MS + 2, 1)],
             [one("10:00:00", 5 * MS + 1, 1), one("10:00:01", 5 * MS + 2, 2)],
-            [one("", 5 * MS + 1, 1), one("", 5 * MS + 2, 2)],
+            [one("", 5 * MS + 1, 1), one("", 5 * MS + 2, 1)],
             [5, 6].map(|ms: u64| times("10:00:00", &[ms * MS], Some(ms), ms as usize)),
         ] {
             assert_eq!(unsure(&all), [""; 0], "{all:?}");

@@ -269,9 +269,20 @@ impl ImportedTable {
 
     /// Says of which subjects files may be parts of one execution.
     pub(crate) fn notice_simultaneous(&mut self) {
-        let what = "files that began in the same second and may be parts of one execution";
-        for subject in std::mem::take(&mut self.started).unsure() {
-            self.notice(CaveatCode::ReplicateLevelUnknown, what, &subject);
+        let started = std::mem::take(&mut self.started);
+        for (what, subjects) in [
+            (
+                "files that began in the same second and may be parts of one execution",
+                started.unsure(),
+            ),
+            (
+                "files that do not say when they began and may be parts of one execution",
+                started.without_beginning(),
+            ),
+        ] {
+            for subject in subjects {
+                self.notice(CaveatCode::ReplicateLevelUnknown, what, &subject);
+            }
         }
     }
 

@@ -37,6 +37,9 @@ column called timestamp, started, sequence, ..), and said. A column that tells p
 cpu, cgroup, part, ..) is refused as a replicate, and so is one that nobody named and that sorts the rows of every \
 subject; what other columns nobody named is said.";
 
+/// Said of columns of which nothing shows that they tell executions apart.
+const CROSSED: &str = "columns that have the same levels in every execution, as its parts do";
+
 /// A table with one delimiter.
 pub(crate) struct Tidy {
     delimiter: u8,
@@ -135,6 +138,9 @@ impl Importer for Tidy {
             return Err(Trouble::new("there is a header and no row", "give a file with rows"));
         }
         unnamed.refuse_parts(mapping, &table.rows[first..])?;
+        for name in unnamed.crossed(&table.rows[first..]) {
+            table.notice(CaveatCode::ReplicateLevelUnknown, CROSSED, name);
+        }
         let (mut used, mut tells_order) = (None, false);
         if columns.order.is_some() {
             tells_order = sort(&mut table.rows[first..], &orders);

@@ -27,29 +27,52 @@ const TIMES: [&str; 14] = [
 ];
 /// Names of columns that count the rows of a whole table.
 const SEQUENCES: [&str; 4] = ["sequence", "seq", "order", "run_order"];
-/// Names of columns that tell parts of one execution apart.
-const PARTS: [&str; 20] = [
+/// What columns are called that tell parts of one execution apart, but for what follows it.
+const PARTS: [&str; 15] = [
     "thread",
-    "thread_id",
     "tid",
     "cpu",
-    "cpu_id",
     "core",
-    "core_id",
     "socket",
     "numa_node",
     "cgroup",
     "control_group",
     "part",
-    "part_id",
     "shard",
     "worker",
-    "worker_id",
     "rank",
     "interval",
     "window",
     "chunk",
 ];
+/// The same of columns that may stand beside executions as well: each has another process.
+const NAMED_PARTS: [&str; 8] = ["process", "pid", "node", "numa", "queue", "vcpu", "hart", "die"];
+/// What columns are called that tell executions apart, but for what follows it.
+const EXECUTIONS: [&str; 21] = [
+    "run",
+    "execution",
+    "exec",
+    "invocation",
+    "repetition",
+    "repeat",
+    "rep",
+    "replicate",
+    "replication",
+    "trial",
+    "attempt",
+    "round",
+    "block",
+    "batch",
+    "session",
+    "boot",
+    "host",
+    "hostname",
+    "machine",
+    "day",
+    "date",
+];
+/// What may follow such a name: `cpu_id`, `thread_nr`.
+const SUFFIXES: [&str; 8] = ["_id", "_ids", "id", "_no", "_nr", "_number", "_index", "_name"];
 /// Seconds since 1970 of the years 2008 to 2039.
 const SECONDS: std::ops::Range<f64> = 1.2e9..2.2e9;
 /// Seconds, and parts of them, that such times are written in.
@@ -107,19 +130,17 @@ impl UnnamedColumns {
         mapping: &Mapping,
         rows: &[ImportedRow],
     ) -> Result<(), Trouble> {
-        let is_part = |column: &Column| PARTS.contains(&metric_id(&column.name).as_str());
-        let identifying: Vec<&Column> =
-            self.columns.iter().filter(|column| !column.is_unnamed).collect();
-        if let Some(first) = identifying.first().map(|column| column.name.as_str()) {
-            if !identifying.iter().all(|column| is_part(column)) {
-                return Ok(());
-            }
+        let is_named_part = |column: &&Column| {
+            !column.is_unnamed && (column.is_called(&PARTS) || column.is_called(&NAMED_PARTS))
+        };
+        if let Some(first) = self.columns.iter().find(is_named_part) {
+            let first = &first.name;
             let cause = format!(
                 "the column `{first}` names parts of an execution, which are no replicates"
             );
             let remedy = format!(
-                "name the column that identifies an execution (--replicate), of which its parts are averaged, or \
-                 `{first}` as a parameter; where each was started for itself, rename the column"
+                "name the columns that identify an execution alone (--replicate), of which its parts are averaged, \
+                 or `{first}` as a parameter; where each was started for itself, rename the column"
             );
             return Err(Trouble::new(cause, remedy));
         }
@@ -131,7 +152,7 @@ impl UnnamedColumns {
         for column in &self.columns {
             let name = &column.name;
             let places = Places::of(rows, &column.fields);
-            if is_part(column) && places.vary() {
+            if column.is_called(&PARTS) && places.vary() {
                 let cause =
                     format!("the column `{name}` tells rows apart as parts of an execution do");
                 let remedy = format!(
@@ -152,6 +173,19 @@ impl UnnamedColumns {
             }
         }
         Ok(())
+    }
+
+    /// Columns that are part of an execution's name, are not called as executions are, and have the
+    /// same levels wherever the others have one of theirs: they may tell parts of one apart.
+    pub(crate) fn crossed(&self, rows: &[ImportedRow]) -> Vec<&str> {
+        let naming: Vec<&Column> =
+            self.columns.iter().filter(|column| !column.is_unnamed).collect();
+        let is_crossed = |column: &&&Column| {
+            let others: Vec<&Column> =
+                naming.iter().filter(|other| other.place != column.place).copied().collect();
+            !column.is_called(&EXECUTIONS) && column.is_crossed_with(&others, rows)
+        };
+        naming.iter().filter(is_crossed).map(|column| column.name.as_str()).collect()
     }
 
     /// The times of rows that were given in no order of their own, with what is told of them.
@@ -213,6 +247,32 @@ impl UnnamedColumns {
 }
 
 impl Column {
+    /// Whether it has one of these names, whatever follows it.
+    fn is_called(&self, names: &[&str]) -> bool {
+        let id = metric_id(&self.name);
+        let is_one = |name: &str| names.contains(&name);
+        is_one(&id) || SUFFIXES.iter().filter_map(|end| id.strip_suffix(*end)).any(is_one)
+    }
+
+    /// Whether it has the same levels, two at least, wherever these others have one of theirs, and
+    /// these have two at least.
+    fn is_crossed_with(&self, others: &[&Self], rows: &[ImportedRow]) -> bool {
+        let mut levels: BTreeMap<Vec<&str>, BTreeSet<&str>> = BTreeMap::new();
+        for (index, (row, field)) in rows.iter().zip(&self.fields).enumerate() {
+            let own = others.iter().map(|other| other.fields[index].as_str());
+            let place = [row.subject.as_str()].into_iter();
+            let place = place.chain(row.levels.iter().map(String::as_str)).chain(own).collect();
+            levels.entry(place).or_default().insert(field);
+        }
+        let mut all = levels.values();
+        let Some(first) = all.next() else { return false };
+        let is_of_several = |other: &&Self| other.fields.iter().collect::<BTreeSet<_>>().len() > 1;
+        first.len() > 1
+            && !others.is_empty()
+            && others.iter().any(is_of_several)
+            && all.all(|other| other == first)
+    }
+
     /// Whether it tells when each row was measured.
     fn holds_times(&self, rows: &[ImportedRow]) -> Result<bool, Trouble> {
         let distinct: BTreeSet<&String> = self.fields.iter().collect();
@@ -427,10 +487,9 @@ mod tests {
                 format!("the column `{name}` names parts of an execution, which are no replicates");
             assert_eq!(refused(&mapping(None, &[name], None)), parts);
             assert_eq!(refused(&mapping(None, &[], Some(name))), parts);
-            // Of an execution that is named they are averaged.
-            for replicate in [&["run"][..], &["run", name]] {
-                order(&text, &mapping(None, replicate, None));
-            }
+            // Beside an execution they are none either; of one that is named they are averaged.
+            assert_eq!(refused(&mapping(None, &["run", name], None)), parts);
+            order(&text, &mapping(None, &["run"], None));
             let parameter =
                 Mapping { parameters: vec![name.to_owned()], ..mapping(None, &[], None) };
             order(&text, &parameter);
@@ -438,6 +497,38 @@ mod tests {
             let refused = refusal(&CSV, table(name, |_| 3).as_bytes(), &mapping(None, &[], None));
             assert!(refused.contains("`run`"), "{refused}");
         }
+    }
+
+    #[test]
+    fn parts_are_known_by_what_they_are_called_with_a_number_or_without() {
+        for name in
+            ["thread_id", "ThreadId", "CPU no", "core-nr", "pid", "process", "NUMA node", "queue"]
+        {
+            let text = table(name, |row| row % 2);
+            let found = refusal(&CSV, text.as_bytes(), &mapping(None, &["run", name], None));
+            assert!(found.contains("names parts of an execution"), "{name}: {found}");
+        }
+        // An execution has a process of its own, and nobody said that it names one.
+        let text = "s,pid,v\na,101,1\nb,102,2\na,103,3\nb,104,4\n";
+        assert_eq!(order(text, &mapping(None, &[], None)).0, "abab");
+    }
+
+    #[test]
+    fn a_column_that_is_crossed_with_executions_may_tell_their_parts_apart() {
+        let doubts = |name: &str, of_row: fn(u32) -> u32| -> Vec<String> {
+            let text = table(name, of_row);
+            let mapping = mapping(None, &["run", name], None);
+            let table = read(&CSV, &[("x", text.as_bytes())], &mapping).unwrap();
+            table.caveats.into_iter().map(|caveat| caveat.detail).collect()
+        };
+        // Rows 0 to 4 are one run, and 5 to 9 another.
+        assert_eq!(
+            doubts("lane", |row| row % 5),
+            ["columns that have the same levels in every execution, as its parts do: lane"]
+        );
+        assert_eq!(doubts("day", |row| row % 5), [""; 0], "a name of executions");
+        assert_eq!(doubts("lane", |row| row), [""; 0], "each has its own");
+        assert_eq!(doubts("lane", |_| 1), [""; 0], "it tells nothing apart");
     }
 
     #[test]
