@@ -72,7 +72,7 @@ pub fn import(
     let foreign = table.units.iter().filter(|(_, unit)| !unit.is_empty());
     let foreign = foreign.map(|(metric, unit)| format!("{metric} is in {unit}"));
     let notes = foreign.chain(constant).chain(table.notes.iter().cloned()).collect();
-    let usual = table.primary.clone();
+    let usual = table.choices.usual.clone().unwrap_or_else(|| table.primary.clone());
     if !mapping.primary.is_empty() {
         table.primary.clone_from(&mapping.primary);
     }
@@ -80,7 +80,7 @@ pub fn import(
     let digest = digest(sources, mapping, settings, format);
     let mut assembled =
         assemble(&table, settings, format, digest).map_err(|trouble| (0, trouble))?;
-    let chosen = choices(settings.margin, &usual, &assembled.plan);
+    let chosen = choices(settings.margin, &usual, &table.choices, &assembled.plan);
     if let Some(imported) = &mut assembled.plan.imported {
         imported.caveats.extend(chosen);
     }

@@ -2,7 +2,7 @@
 
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
-use crate::metrics::{number, unit};
+use crate::metrics::{metric_id, number, unit};
 use crate::started::ExecutionTimes;
 use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
@@ -330,8 +330,12 @@ impl<'a> Counted<'a> {
 
     /// Which way it is better; an event of which nobody said so is no metric.
     fn direction(&self, mapping: &Mapping) -> Option<Direction> {
-        let is_cost = COSTS.contains(&self.plain_event());
-        mapping.direction_of(self.event).or_else(|| is_cost.then_some(Direction::Lower))
+        mapping.direction_of(self.event).or_else(|| self.is_cost().then_some(Direction::Lower))
+    }
+
+    /// Whether the format itself says that fewer are better.
+    fn is_cost(&self) -> bool {
+        COSTS.contains(&self.plain_event())
     }
 }
 
@@ -375,6 +379,10 @@ fn judge_headline(
     if table.primary.is_empty() {
         let id = metric_of(chosen, mapping, table)?.map(|(id, _)| id);
         table.primary.extend(id);
+        let own = metrics.iter().find(|counted| counted.is_cost());
+        if let Some(own) = own.filter(|_| !chosen.is_cost()) {
+            table.choices.usual = Some(vec![metric_id(own.event)]);
+        }
     }
     Ok(())
 }
@@ -394,6 +402,9 @@ fn metric_of(
     let id = table
         .metric(counted.event, unit, direction, Reduction::Mean)
         .map_err(|trouble| Trouble { line: Some(counted.line), ..trouble })?;
+    if counted.is_cost() && direction == Direction::Higher {
+        table.choices.turned.insert(id.clone());
+    }
     Ok(Some((id, scale)))
 }
 

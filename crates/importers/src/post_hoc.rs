@@ -12,10 +12,33 @@ pub const DEFAULT_ALPHA: f64 = 0.05;
 /// So many metrics are named; others are counted.
 const MOST_NAMED: usize = 8;
 
+/// What a format would have done of itself, where the user said something else.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct ImportChoices {
+    /// Ids of the metrics that it would have judged; those that the table has where none.
+    pub usual: Option<Vec<String>>,
+    /// Ids of metrics that are better the other way, by its own word.
+    pub turned: BTreeSet<String>,
+    /// Columns of numbers that look measured and are no metrics.
+    pub left_out: BTreeSet<String>,
+}
+
 /// A caveat for each choice that can change an answer. `usual` are the metrics that the format
 /// would have judged; all of them where it names none.
-pub(crate) fn choices(given_margin: Option<f64>, usual: &[String], plan: &Plan) -> Vec<Caveat> {
-    let chosen = [given_margin.map(margin), alpha(plan.alpha), metrics(usual, plan), pairs(plan)];
+pub(crate) fn choices(
+    given_margin: Option<f64>,
+    usual: &[String],
+    of_format: &ImportChoices,
+    plan: &Plan,
+) -> Vec<Caveat> {
+    let chosen = [
+        given_margin.map(margin),
+        alpha(plan.alpha),
+        metrics(usual, plan),
+        directions(&of_format.turned, plan),
+        columns(&of_format.left_out),
+        pairs(plan),
+    ];
     let caveat = |detail: String| Caveat::new(CaveatCode::PostHocMargin, detail);
     chosen.into_iter().flatten().map(caveat).collect()
 }
@@ -47,6 +70,30 @@ fn metrics(usual: &[String], plan: &Plan) -> Option<String> {
             "what is judged was given together with the data: {}; else it is {}",
             named(&judged),
             named(&usual)
+        )
+    })
+}
+
+/// Metrics that are judged and better the other way than their format has it.
+fn directions(turned: &BTreeSet<String>, plan: &Plan) -> Option<String> {
+    let primary = &plan.workloads.first()?.primary;
+    let judged: Vec<&str> =
+        primary.iter().filter(|id| turned.contains(*id)).map(String::as_str).collect();
+    (!judged.is_empty()).then(|| {
+        format!(
+            "which way {} is better was given together with the data, against what the format says",
+            named(&judged)
+        )
+    })
+}
+
+/// Columns of numbers that could have been metrics.
+fn columns(left_out: &BTreeSet<String>) -> Option<String> {
+    let names: Vec<&str> = left_out.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "which columns of numbers are metrics was given together with the data: left out are {}",
+            named(&names)
         )
     })
 }
@@ -109,6 +156,74 @@ mod tests {
         let two = TABLE.split("c,").next().unwrap();
         let pairs = ImportSettings { comparisons: Comparisons::Reference, ..usual };
         assert_eq!(told(two, &mapping(&[]), &pairs), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_column_of_measured_numbers_that_is_left_out_is_named() {
+        let usual = picture::settings();
+        let values = [5.31, 4.97, 5.22, 5.08, 5.17, 4.91];
+        let table = |column: &str, of_row: &dyn Fn(usize) -> String| {
+            let mut text = format!("s,v,{column}\n");
+            for (row, value) in values.iter().enumerate() {
+                let subject = ["a", "b"][row % 2];
+                text += &format!("{subject},{value},{}\n", of_row(row));
+            }
+            text
+        };
+        let one = Mapping { values: vec![Mapping::value("v:lower").unwrap()], ..mapping(&[]) };
+        let left_out = |column: &str, of_row: &dyn Fn(usize) -> String| {
+            told(&table(column, of_row), &one, &usual)
+        };
+        let measured = |row: usize| format!("{}", 90.0 - 3.0 * values[(row + 2) % 6]);
+        assert_eq!(
+            left_out("p99", &measured),
+            [
+                "which columns of numbers are metrics was given together with the data: left out are p99"
+            ]
+        );
+        // Numbers of rows and runs, times, words, and what hardly varies.
+        assert_eq!(left_out("n", &|row| row.to_string()), [""; 0]);
+        assert_eq!(left_out("run", &measured), [""; 0]);
+        assert_eq!(left_out("seed", &measured), [""; 0]);
+        assert_eq!(left_out("host", &|_| "lab".to_owned()), [""; 0]);
+        assert_eq!(left_out("errors", &|row| (row % 2).to_string()), [""; 0]);
+    }
+
+    #[test]
+    fn a_direction_and_a_headline_that_are_not_the_format_s_own_are_named() {
+        let of = |seconds: u32, cycles: u32| {
+            format!(
+                "# started on {seconds}\n{},,instructions,7,100.00,,\n{cycles},,cycles,7,100.00,,\n",
+                2 * cycles
+            )
+        };
+        let files: Vec<String> = (0..4).map(|one| of(one, 900 + 7 * one)).collect();
+        let told = |better: &[(&str, crate::MappingDirection)]| -> Vec<String> {
+            let better = better.iter().map(|(event, way)| ((*event).to_owned(), *way)).collect();
+            let mapping = Mapping { better, ..Mapping::default() };
+            let files: Vec<(&str, &[u8])> = files
+                .iter()
+                .enumerate()
+                .map(|(index, file)| (["a", "b"][index % 2], file.as_bytes()))
+                .collect();
+            let campaign = picture::imported(&crate::perf_stat::ENTRY, &files, &mapping).unwrap();
+            let caveats = campaign.plan.imported.unwrap().caveats.into_iter();
+            let own = caveats.filter(|one| one.code == CaveatCode::PostHocMargin);
+            own.map(|caveat| caveat.detail).collect()
+        };
+        let (lower, higher) = (crate::MappingDirection::Lower, crate::MappingDirection::Higher);
+        assert_eq!(told(&[]), [""; 0]);
+        assert_eq!(told(&[("cycles", lower)]), [""; 0], "as the format has it");
+        assert_eq!(
+            told(&[("cycles", higher)]),
+            [
+                "which way cycles is better was given together with the data, against what the format says"
+            ]
+        );
+        assert_eq!(
+            told(&[("instructions", lower)]),
+            ["what is judged was given together with the data: instructions; else it is cycles"]
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::last_digits::LastDigits;
 use crate::metrics::metric_id;
+use crate::post_hoc::ImportChoices;
 use crate::started::{ExecutionTimes, StartedExecutions};
 use crate::tool_settings::ToolSettings;
 use model::{Caveat, CaveatCode, Direction, Metric, Reduction, Sample, Unit};
@@ -44,6 +45,8 @@ pub struct ImportedTable {
     pub is_closed_loop: bool,
     /// What the last digits of a metric's values are worth, where they are written.
     pub(crate) last_digits: BTreeMap<String, LastDigits>,
+    /// What the format would have done of itself.
+    pub(crate) choices: ImportChoices,
     /// What else is told of the files, for people.
     pub notes: Vec<String>,
     /// What the tool says of how it was run.

@@ -141,6 +141,8 @@ impl Importer for Tidy {
         for name in unnamed.crossed(&table.rows[first..]) {
             table.notice(CaveatCode::ReplicateLevelUnknown, CROSSED, name);
         }
+        let left_out = unnamed.measured(&table.rows[first..]).into_iter().map(str::to_owned);
+        table.choices.left_out.extend(left_out);
         let (mut used, mut tells_order) = (None, false);
         if columns.order.is_some() {
             tells_order = sort(&mut table.rows[first..], &orders);

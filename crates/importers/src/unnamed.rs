@@ -226,6 +226,13 @@ impl UnnamedColumns {
         }))
     }
 
+    /// Columns of numbers that nobody named and that look measured, of rows in the file's order.
+    pub(crate) fn measured(&self, rows: &[ImportedRow]) -> Vec<&str> {
+        let unnamed = self.columns.iter().filter(|column| column.is_unnamed);
+        let measured = unnamed.filter(|column| column.is_measured(rows));
+        measured.map(|column| column.name.as_str()).collect()
+    }
+
     /// What is told of columns that were not used.
     pub(crate) fn told(&self, used: Option<&[String]>) -> Option<String> {
         let is_used =
@@ -271,6 +278,22 @@ impl Column {
             && !others.is_empty()
             && others.iter().any(is_of_several)
             && all.all(|other| other == first)
+    }
+
+    /// Whether it has numbers, more different ones than half of the rows, which count nothing: those
+    /// of some subject fall. What is called an order, an execution or a part is no measurement.
+    fn is_measured(&self, rows: &[ImportedRow]) -> bool {
+        let numbers: Option<Vec<f64>> = self
+            .fields
+            .iter()
+            .map(|field| field.parse().ok().filter(|n: &f64| n.is_finite()))
+            .collect();
+        let Some(numbers) = numbers else { return false };
+        let distinct: BTreeSet<u64> = numbers.iter().map(|number| number.to_bits()).collect();
+        let is_of_rows = [&TIMES[..], &SEQUENCES, &PARTS, &NAMED_PARTS, &EXECUTIONS, &["seed"]];
+        2 * distinct.len() > numbers.len()
+            && !rise(&numbers, rows)
+            && !is_of_rows.iter().any(|names| self.is_called(names))
     }
 
     /// Whether it tells when each row was measured.
