@@ -248,6 +248,8 @@ fn percentile(draws: &mut Draws) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::synthetic::THETA;
+    use model::Verdict;
 
     #[test]
     fn every_order_has_as_many_rows_of_each_and_is_what_it_is_called() {
@@ -287,6 +289,19 @@ mod tests {
             let is_after = row > 0 && without[row - 1].0.starts_with("a,");
             let expected = if is_after { 0.03 } else { 0.0 };
             assert!((other.1 - one.1 - expected).abs() < 1e-9, "{row}");
+        }
+    }
+
+    #[test]
+    fn a_clock_of_ten_steps_shows_no_equivalence_whatever_its_values_happen_to_be() {
+        for has_blocks in [false, true] {
+            let effect = 2.0 * THETA;
+            let shape = TableShape { step: 10.0, effect, has_blocks, ..TableShape::IN_TURNS };
+            for repetition in 0..40 {
+                let findings = imported(&shape, repetition).unwrap().findings;
+                let mut verdicts = findings.iter().map(|finding| finding.verdict);
+                assert!(verdicts.all(|verdict| verdict != Verdict::Equivalent), "{repetition}");
+            }
         }
     }
 
