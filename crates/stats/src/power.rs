@@ -5,6 +5,7 @@ use crate::normal::normal_cdf;
 use crate::student::t_quantile;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::thread::LocalKey;
 
 /// Power asked for everywhere.
@@ -154,7 +155,7 @@ fn power_of_equivalence(blocks: u32, theta: f64, alpha: f64) -> f64 {
     let degrees = count - 1.0;
     let critical = t_quantile(1.0 - alpha, degrees);
     let shift = theta * count.sqrt();
-    // P(|Z| < shift - critical s) over s = chi/sqrt(degrees): Simpson over chi's bulk.
+    // P(|Z| < shift - critical s) over s = chi/sqrt(degrees), over chi's bulk.
     let centre = 1.0;
     let width = 8.0 / (2.0 * degrees).sqrt();
     let low = (centre - width).max(0.0);
@@ -162,8 +163,6 @@ fn power_of_equivalence(blocks: u32, theta: f64, alpha: f64) -> f64 {
     if high <= low {
         return 0.0;
     }
-    let steps = 400;
-    let step = (high - low) / f64::from(steps);
     let log_norm = degrees / 2.0 * libm::log(degrees / 2.0) - libm::lgamma(degrees / 2.0)
         + std::f64::consts::LN_2;
     let density = |s: f64| {
@@ -176,20 +175,32 @@ fn power_of_equivalence(blocks: u32, theta: f64, alpha: f64) -> f64 {
         let inside = 1.0 - 2.0 * normal_cdf(-(shift - critical * s));
         inside.max(0.0) * density(s)
     };
-    let sum: f64 = (0..=steps)
-        .map(|index| {
-            let weight = if index == 0 || index == steps {
-                1.0
-            } else if index % 2 == 1 {
-                4.0
-            } else {
-                2.0
-            };
-            weight * value(low + f64::from(index) * step)
-        })
-        .sum();
-    sum * step / 3.0
+    let (middle, half) = (f64::midpoint(low, high), (high - low) / 2.0);
+    half * NODES.iter().map(|[node, weight]| weight * value(middle + half * node)).sum::<f64>()
 }
+
+/// Nodes and weights of Gauss and Legendre on -1 to 1 (Press et al., Numerical Recipes, 4.6.1): the
+/// zeros of the polynomial of Legendre, by Newton's method, and what integrates every polynomial of
+/// twice the degree less one. The integrand above is smooth and 16 standard deviations wide, of which
+/// so many leave an error below 1e-12.
+static NODES: LazyLock<[[f64; 2]; 64]> = LazyLock::new(|| {
+    let count = 64.0;
+    std::array::from_fn(|index| {
+        let mut node = libm::cos(std::f64::consts::PI * (index as f64 + 0.75) / (count + 0.5));
+        let mut slope = 1.0;
+        for _ in 0..10 {
+            let (mut before, mut value) = (0.0, 1.0);
+            for degree in 1..=64 {
+                let degree = f64::from(degree);
+                let next = ((2.0 * degree - 1.0) * node * value - (degree - 1.0) * before) / degree;
+                (before, value) = (value, next);
+            }
+            slope = count * (node * value - before) / (node * node - 1.0);
+            node -= value / slope;
+        }
+        [node, 2.0 / ((1.0 - node * node) * slope * slope)]
+    })
+});
 
 #[cfg(test)]
 mod tests {
@@ -209,6 +220,16 @@ mod tests {
             let exact = equivalence_limit(blocks, 0.05);
             assert!((exact - c).abs() < 0.03, "c_{blocks} = {exact}, table {c}");
         }
+    }
+
+    #[test]
+    fn nodes_integrate_what_is_known() {
+        let of = |value: fn(f64) -> f64| NODES.iter().map(|[x, w]| w * value(*x)).sum::<f64>();
+        assert!((of(|_| 1.0) - 2.0).abs() < 1e-14);
+        assert!((of(|x| x.powi(126)) - 2.0 / 127.0).abs() < 1e-14);
+        // Of a normal density of which 16 standard deviations are between -1 and 1: 1 less 1.2e-15.
+        let bell = |x: f64| 8.0 * libm::exp(-32.0 * x * x) / (2.0 * std::f64::consts::PI).sqrt();
+        assert!((of(bell) - 1.0).abs() < 1e-12, "{}", of(bell));
     }
 
     #[test]
