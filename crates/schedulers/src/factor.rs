@@ -12,7 +12,6 @@ use model::Level;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 use sys::{Machine, SchedExt};
 
 /// The factor.
@@ -45,12 +44,8 @@ static DESCRIPTION: Description = Description {
 
 /// The role of the process that keeps one of ours in charge (`own::serve`).
 pub const SCHEDULER_ROLE: &str = "__scheduler";
-/// How long one of ours may take to be in charge; a second or two on an emulated processor.
-const OWN_PATIENCE: Duration = Duration::from_secs(30);
 /// What ours take to come and go on an emulated processor (measured).
 const LOAD_NS: u64 = 1_500_000_000;
-/// The same for a program that we know nothing of.
-const FOREIGN_PATIENCE: Duration = Duration::from_secs(120);
 /// Settings of the fair class, which is not in charge then.
 const OF_FAIR: [&str; 8] = [
     "base_slice",
@@ -101,7 +96,7 @@ impl Factor for Entry {
         match scheduler(level) {
             Ok(Scheduler::Fair) | Err(_) => 0,
             Ok(scheduler) => {
-                known(&scheduler).map_or(LOAD_NS, |known| known.attach.usual.as_nanos() as u64)
+                known(&scheduler).map_or(LOAD_NS, |known| known.attach.as_nanos() as u64)
             }
         }
     }
@@ -167,7 +162,6 @@ fn start(machine: &Machine, scheduler: &Scheduler) -> Result<Start, String> {
                 program: Program::Own(SCHEDULER_ROLE),
                 arguments: vec![choice.to_string().into()],
                 ops: Some(choice.algorithm().id.to_owned()),
-                patience: OWN_PATIENCE,
             });
         }
         Scheduler::Named { arguments, .. } | Scheduler::File { arguments, .. } => arguments,
@@ -180,9 +174,8 @@ fn start(machine: &Machine, scheduler: &Scheduler) -> Result<Start, String> {
         [] => defaults.iter().map(OsString::from).collect(),
         given => given.iter().map(OsString::from).collect(),
     };
-    let patience = known.map_or(FOREIGN_PATIENCE, |known| known.attach.patience);
     let ops = known.map(|known| known.ops().to_owned());
-    Ok(Start { program: Program::File(path), arguments, ops, patience })
+    Ok(Start { program: Program::File(path), arguments, ops })
 }
 
 /// What is known of a published one, however it was named: a name is the whole path where
@@ -306,15 +299,13 @@ mod tests {
             let known = of(&path);
             assert_eq!(known.arguments, layered.default_arguments, "{name}");
             assert_eq!(known.ops.as_deref(), Some("layered"), "{name}");
-            assert_eq!(known.patience, layered.attach.patience, "{name}");
-            let usual_ns = layered.attach.usual.as_nanos() as u64;
+            let usual_ns = layered.attach.as_nanos() as u64;
             assert_eq!(Entry.setting_ns(&level(&path)), usual_ns, "{name}");
             assert_eq!(of(&format!("{path} --run-example")).arguments, ["--run-example"]);
         }
         let mine = program(directory.path(), "mine").display().to_string();
         let unknown = start(&machine, &Scheduler::parse(&mine).unwrap()).unwrap();
         assert_eq!((unknown.arguments.len(), unknown.ops), (0, None));
-        assert_eq!(unknown.patience, FOREIGN_PATIENCE);
     }
 
     #[test]

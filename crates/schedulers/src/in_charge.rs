@@ -18,6 +18,9 @@ const INTERVAL: Duration = Duration::from_millis(10);
 const PREFIX: &str = "sched_ext: ";
 /// More messages than these tell nothing new.
 const MESSAGES: usize = 4;
+/// How long a scheduler may take to be in charge: a second on a processor, up to a minute where it is
+/// emulated and its host is busy (measured). One that ends is noticed at once.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What is started, and what it is expected to be.
 pub(crate) struct Start {
@@ -25,8 +28,6 @@ pub(crate) struct Start {
     pub(crate) arguments: Vec<OsString>,
     /// What the kernel will call it, where that is known: so, or so and `_` with a version behind.
     pub(crate) ops: Option<String>,
-    /// How long it may take to be in charge.
-    pub(crate) patience: Duration,
 }
 
 /// A loaded scheduler and the process that keeps it loaded.
@@ -73,8 +74,8 @@ impl InCharge {
                     &why,
                 )));
             }
-            if began.elapsed() > start.patience {
-                let patience = model::format_duration(start.patience.as_nanos() as u64);
+            if began.elapsed() > PATIENCE {
+                let patience = model::format_duration(PATIENCE.as_nanos() as u64);
                 let is_partial = machine
                     .read("/sys/kernel/sched_ext/state")
                     .is_ok_and(|state| state.trim() == "enabled");

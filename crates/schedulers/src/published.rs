@@ -13,31 +13,21 @@ pub struct Published {
     pub summary: &'static str,
     /// Markdown: what kind of scheduler it is.
     pub doc: &'static str,
-    /// From its start until the kernel says `enabled`.
-    pub attach: Attach,
+    /// From its start until the kernel says `enabled`, in an emulated guest of two processors: for
+    /// estimates.
+    pub attach: Duration,
     /// What it is started with where the level gives no arguments.
     pub default_arguments: &'static [&'static str],
-}
-
-/// How long a scheduler takes to be in charge.
-#[derive(Debug, Clone, Copy)]
-pub struct Attach {
-    /// In an emulated guest of two processors, for estimates.
-    pub usual: Duration,
-    /// After that it is given up.
-    pub patience: Duration,
 }
 
 /// Before the name of every published one.
 pub(crate) const PREFIX: &str = "scx_";
 
 /// Measured: 0.6 to 3.4 s, the most on a busy host.
-const ATTACH: Attach =
-    Attach { usual: Duration::from_millis(1500), patience: Duration::from_secs(30) };
+const ATTACH: Duration = Duration::from_millis(1500);
 /// `scx_lavd` takes 11 to 46 s and `scx_layered` 10 to 54 s, the most on a busy host: their
 /// programs are large, and it is the kernel's verifier that takes the time (measured).
-const ATTACH_LARGE: Attach =
-    Attach { usual: Duration::from_secs(11), patience: Duration::from_secs(120) };
+const ATTACH_LARGE: Duration = Duration::from_secs(11);
 
 /// Layers that mean something on any machine: by nice value, without cgroups. One line, for it is
 /// an argument and stands in records; docs/manual/schedulers.md explains it.
@@ -218,7 +208,6 @@ mod tests {
         for known in PUBLISHED {
             assert!(known.name.starts_with(PREFIX), "{known:?}");
             assert!(!known.summary.ends_with('.') && known.doc.ends_with('.'), "{known:?}");
-            assert!(known.attach.patience > known.attach.usual, "{known:?}");
         }
         assert!(published("scx_rusty").is_some() && published("scx_none").is_none());
     }
