@@ -186,12 +186,17 @@ pub fn errors(output: &Output) -> String {
 }
 
 /// Longest that anything waits for what another process does: a little less than a test may take
-/// (.config/nextest.toml). Beside a second run of all tests a guest boots five times as slowly.
+/// (.config/nextest.toml).
 const PATIENCE: Duration = Duration::from_secs(280);
 
 /// Waits until it is so.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+pub fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
+    wait_within(PATIENCE, what, is_so);
+}
+
+/// Waits until it is so, and no longer than this.
+pub fn wait_within(patience: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + patience;
     while !is_so() {
         assert!(Instant::now() < deadline, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(10));

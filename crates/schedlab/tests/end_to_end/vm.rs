@@ -19,15 +19,19 @@ mod schedulers;
 mod storage;
 mod two_guests;
 
-use crate::bench::{Bench, errors, wait_until};
+use crate::bench::{Bench, errors, wait_within};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Two kernels with CFS and two with EEVDF.
 const KERNELS: [&str; 4] = ["debian:5.10", "debian:6.1", "debian:6.12", "debian:6.18"];
 const QEMU: &str = "qemu-system-x86_64";
+/// Longest that anything waits for what a guest does: a little less than a test of guests may take
+/// (.config/nextest.toml). Beside a second run of all tests a guest is five to ten times as slow.
+const GUEST_PATIENCE: Duration = Duration::from_secs(900);
 
 /// Whether guests can be booted here; fetches the kernels where they are not cached yet.
 fn has_guests() -> bool {
@@ -51,6 +55,11 @@ fn has_guests() -> bool {
         None => return true,
     }
     false
+}
+
+/// Waits until it is so.
+fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
+    wait_within(GUEST_PATIENCE, what, is_so);
 }
 
 fn find_program(name: &str) -> Option<PathBuf> {
