@@ -32,7 +32,10 @@ pub enum ExitCode {
 /// Every code with its meaning, for the manual.
 pub const EXIT_CODES: &[(&str, &str)] = &[
     ("0", "done, whatever the verdict"),
-    ("1", "the tool or its surroundings failed; `verify`: something differs, or a report was not compared"),
+    (
+        "1",
+        "the tool or its surroundings failed; `verify`: something differs, or a report was not compared",
+    ),
     ("2", "usage: the command line or the experiment cannot be meant"),
     ("3", "`gate` only: a limit was shown to be breached"),
     ("4", "unsupported here; nothing ran and nothing was changed"),
