@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(inferred(&[1.0, 2.0, 3.0]), None, "too few");
         assert_eq!(inferred(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]), None);
         // No two values are neighbours.
-        let gaps = [20.0, 22.0, 20.0, 25.0, 22.0, 25.0, 20.0, 22.0];
+        let gaps = [20.0, 20.0, 20.0, 22.0, 22.0, 22.0, 25.0, 25.0];
         let on_its_scale = Grid::on(Scale::Linear, &gaps, 0.0).map(|grid| grid.step);
         assert_eq!(on_its_scale, Some(1.0));
     }
