@@ -121,17 +121,41 @@ pub fn succeed(command: &mut Command) -> CommandResult {
 
 /// The same, and what it wrote to standard output.
 pub fn output(command: &mut Command) -> Result<String, Problems> {
-    let words: Vec<_> = std::iter::once(command.get_program())
-        .chain(command.get_args())
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
+    let words = told(command);
     match command.stdin(Stdio::inherit()).stderr(Stdio::inherit()).output() {
         Ok(output) if output.status.success() => {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         }
-        Ok(output) => {
-            Err(Problems::one(format!("`{}` ended with {}", words.join(" "), output.status)))
-        }
-        Err(error) => Err(Problems::one(format!("cannot start `{}`: {error}", words.join(" ")))),
+        Ok(output) => Err(Problems::one(format!("`{words}` ended with {}", output.status))),
+        Err(error) => Err(Problems::one(format!("cannot start `{words}`: {error}"))),
+    }
+}
+
+/// Words of a command that are told; the formatter is given a thousand files.
+const MOST_WORDS: usize = 20;
+
+/// A command as it is told, without the rest of a long list.
+fn told(command: &Command) -> String {
+    let all: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
+    let first = all.iter().take(MOST_WORDS).map(|word| word.to_string_lossy().into_owned());
+    let words = first.collect::<Vec<_>>().join(" ");
+    match all.len().saturating_sub(MOST_WORDS) {
+        0 => words,
+        more => format!("{words} … ({more} more words)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+    use std::process::Command;
+
+    #[test]
+    fn a_long_command_is_told_by_its_beginning() {
+        let mut command = Command::new("rustfmt");
+        command.arg("--check");
+        assert_eq!(told(&command), "rustfmt --check");
+        command.args((0..20).map(|number| format!("{number}.rs")));
+        assert!(told(&command).ends_with(" 17.rs … (2 more words)"), "{}", told(&command));
     }
 }
