@@ -5,6 +5,7 @@
 //! not say (which values are independent, in which order they were measured, which
 //! way is better) is declared by the user or becomes a caveat, never a guess.
 
+mod asked_order;
 mod assemble;
 mod benchfmt;
 mod digits;

@@ -52,6 +52,10 @@ pub struct Mapping {
     /// is fixed by an execution; the others are covered by it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replicate: Vec<String>,
+    /// Columns of [`Mapping::replicate`] or [`Mapping::block`] of which the user states that each
+    /// level was an execution for itself, although nothing in the table shows it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub independent: Vec<String>,
     /// The column that names the block, where every subject was run in each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<String>,
@@ -94,8 +98,8 @@ impl Mapping {
                 let before = text.get(..span.start).unwrap_or(text);
                 before.matches('\n').count() as u64 + 1
             });
-            let remedy = "keys are subject, parameters, replicate, block, order, metric, unit, direction, \
-                          values, better, primary and claims";
+            let remedy = "keys are subject, parameters, replicate, independent, block, order, metric, unit, \
+                          direction, values, better, primary and claims";
             Trouble { line, cause: error.message().to_owned(), remedy: remedy.to_owned() }
         })
     }

@@ -21,6 +21,8 @@ pub(crate) struct ImportChoices {
     pub turned: BTreeSet<String>,
     /// Columns of numbers that look measured and are no metrics.
     pub left_out: BTreeSet<String>,
+    /// Columns that were named as the order of rows, and hold neither times nor the file's order.
+    pub orders: BTreeSet<String>,
 }
 
 /// A caveat for each choice that can change an answer. `usual` are the metrics that the format
@@ -37,6 +39,7 @@ pub(crate) fn choices(
         metrics(usual, plan),
         directions(&of_format.turned, plan),
         columns(&of_format.left_out),
+        orders(&of_format.orders),
         pairs(plan),
     ];
     let caveat = |detail: String| Caveat::new(CaveatCode::PostHocMargin, detail);
@@ -93,6 +96,17 @@ fn columns(left_out: &BTreeSet<String>) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!(
             "which columns of numbers are metrics was given together with the data: left out are {}",
+            named(&names)
+        )
+    })
+}
+
+/// An order of rows that nothing but the user's word makes one.
+fn orders(orders: &BTreeSet<String>) -> Option<String> {
+    let names: Vec<&str> = orders.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "the order of rows was given together with the data: that of {}, which is neither one of times nor the file's",
             named(&names)
         )
     })

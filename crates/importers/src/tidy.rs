@@ -1,5 +1,6 @@
 //! Tidy tables: a header, and in each row what was measured once.
 
+use crate::asked_order::{AskedOrder, asked_order};
 use crate::importer::{ImportFile, Importer};
 use crate::last_digits::last_digit;
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
@@ -31,14 +32,21 @@ const DOC: &str = "Columns are named on the command line or in a mapping. `--sub
 way is better. `--replicate` names the columns that, with the subject, identify one execution: a parameter among \
 them was fixed by the execution (it was started again for each level), the others were covered by it. Without it \
 each row counts as an execution of its own, and REPLICATE_LEVEL_UNKNOWN says so. `--block` names the column of \
-blocks, in each of which every subject ran: then the design's own analysis is used. `--order` names the column \
-that tells in which order rows were measured; without it a column of times is used (a date, seconds since 1970, or a \
-column called timestamp, started, sequence, ..), and said. A column that tells parts of an execution apart (thread, \
+blocks, in each of which every subject ran: then the design's own analysis is used. `--independent COLUMN` \
+states of one of these columns that each of its levels was an execution for itself, where nothing in the table shows \
+it: REPLICATE_LEVEL_UNKNOWN says of which. `--order` names the column that tells in which order rows were measured; \
+where it hides an order that the times or the rows have and in which the subjects are not mixed, that one is asked \
+instead, and said. Without it a column of times is used (a date, seconds since 1970, or a column called timestamp, \
+started, sequence, ..), and said. A column that tells parts of an execution apart (thread, \
 cpu, cgroup, part, ..) is refused as a replicate, and so is one that nobody named and that sorts the rows of every \
 subject; what other columns nobody named is said.";
 
 /// Said of columns of which nothing shows that they tell executions apart.
 const CROSSED: &str = "columns that have the same levels in every execution, as its parts do";
+
+/// Said of columns that alone name executions and have the same levels for all subjects.
+const SHARED: &str =
+    "columns whose levels every subject has, and which nothing shows to be executions";
 
 /// A table with one delimiter.
 pub(crate) struct Tidy {
@@ -74,6 +82,7 @@ impl Importer for Tidy {
             "subject = \"s\"",
             "parameters = [\"p\"]",
             "replicate = [\"r\"]",
+            "independent = [\"r\"]",
             "block = \"b\"",
             "order = \"o\"",
             "metric = \"m\"",
@@ -138,23 +147,68 @@ impl Importer for Tidy {
             return Err(Trouble::new("there is a header and no row", "give a file with rows"));
         }
         unnamed.refuse_parts(mapping, &table.rows[first..])?;
-        for name in unnamed.crossed(&table.rows[first..]) {
-            table.notice(CaveatCode::ReplicateLevelUnknown, CROSSED, name);
-        }
+        tell_doubts(&unnamed, mapping, first, table);
         let left_out = unnamed.measured(&table.rows[first..]).into_iter().map(str::to_owned);
         table.choices.left_out.extend(left_out);
-        let (mut used, mut tells_order) = (None, false);
-        if columns.order.is_some() {
-            tells_order = sort(&mut table.rows[first..], &orders);
-        } else if let Some((told, times)) = unnamed.times(&table.rows[first..])? {
-            tells_order = sort(&mut table.rows[first..], times);
-            table.note(told);
-            used = Some(times);
-        }
+        let (used, tells_order) = put_in_order(&unnamed, mapping, &orders, first, table)?;
         table.files.push(TableFile { first, tells_order });
         unnamed.told(used).into_iter().for_each(|told| table.note(told));
         Ok(())
     }
+}
+
+/// Says which columns that name executions may tell parts of one apart, and which of them are
+/// executions by the user's word.
+fn tell_doubts(
+    unnamed: &UnnamedColumns,
+    mapping: &Mapping,
+    first: usize,
+    table: &mut ImportedTable,
+) {
+    let rows = &table.rows[first..];
+    let crossed = unnamed.crossed(rows).into_iter().map(|name| (CROSSED, name));
+    let shared = unnamed.shared(rows).into_iter().map(|name| (SHARED, name));
+    for (what, name) in crossed.chain(shared) {
+        if !mapping.independent.iter().any(|own| own == name) {
+            table.notice(CaveatCode::ReplicateLevelUnknown, what, name);
+        }
+    }
+    for name in &mapping.independent {
+        table.note(format!("by the user's word, each {name} is an execution of its own"));
+    }
+}
+
+/// Puts the rows from this one on in the order that is asked. The times that tell it, where nobody
+/// named them, and whether the order of the subjects is told by a column.
+fn put_in_order<'a>(
+    unnamed: &'a UnnamedColumns,
+    mapping: &Mapping,
+    orders: &[String],
+    first: usize,
+    table: &mut ImportedTable,
+) -> Result<(Option<&'a [String]>, bool), Trouble> {
+    let rows = &table.rows[first..];
+    let Some(name) = &mapping.order else {
+        let Some((told, times)) = unnamed.times(rows)? else { return Ok((None, false)) };
+        let tells_order = sort(&mut table.rows[first..], times);
+        table.note(told);
+        return Ok((Some(times), tells_order));
+    };
+    let (asked, is_chosen) = asked_order(name, orders, &unnamed.clocks(rows), rows);
+    if is_chosen {
+        table.choices.orders.insert(name.clone());
+    }
+    Ok(match asked {
+        AskedOrder::Named => (None, sort(&mut table.rows[first..], orders)),
+        AskedOrder::Times { told, times } => {
+            table.note(told);
+            (Some(times), sort(&mut table.rows[first..], times))
+        }
+        AskedOrder::Rows { told } => {
+            table.note(told);
+            (None, false)
+        }
+    })
 }
 
 /// Parameters that an execution fixes: those named as parts of the replicate; all of
@@ -257,6 +311,14 @@ impl Columns {
         if mapping.block.is_some() && !mapping.replicate.is_empty() {
             let remedy = "a block is the replicate: leave --replicate out";
             return Err(Trouble::new("both blocks and replicates were named", remedy));
+        }
+        let of_executions = || mapping.replicate.iter().chain(&mapping.block);
+        if let Some(name) =
+            mapping.independent.iter().find(|name| !of_executions().any(|own| own == *name))
+        {
+            let cause =
+                format!("`{name}` is said to be independent and identifies no execution or block");
+            return Err(Trouble::new(cause, "name it with --replicate or --block as well"));
         }
         let values = mapping
             .values

@@ -71,6 +71,29 @@ const EXECUTIONS: [&str; 21] = [
     "day",
     "date",
 ];
+/// What else a column may be called that alone tells executions apart: a count of them, or what each
+/// was given. Beside a column of executions it may count their parts.
+const COUNTS: [&str; 17] = [
+    "iteration",
+    "iter",
+    "launch",
+    "experiment",
+    "pass",
+    "seed",
+    "time",
+    "number",
+    "num",
+    "nr",
+    "no",
+    "index",
+    "idx",
+    "id",
+    "i",
+    "n",
+    "row",
+];
+/// What of these is abbreviated: a run and a block.
+const LETTERS: [&str; 2] = ["r", "b"];
 /// What may follow such a name: `cpu_id`, `thread_nr`.
 const SUFFIXES: [&str; 8] = ["_id", "_ids", "id", "_no", "_nr", "_number", "_index", "_name"];
 /// Seconds since 1970 of the years 2008 to 2039.
@@ -175,17 +198,61 @@ impl UnnamedColumns {
         Ok(())
     }
 
-    /// Columns that are part of an execution's name, are not called as executions are, and have the
-    /// same levels wherever the others have one of theirs: they may tell parts of one apart.
+    /// Columns that are part of the name of an execution or block, are not called as executions are,
+    /// and have the same levels wherever the others have one of theirs: they may tell parts of one
+    /// apart. The others are those beside it in that name; where these do not vary, those that are called
+    /// as executions are.
     pub(crate) fn crossed(&self, rows: &[ImportedRow]) -> Vec<&str> {
-        let naming: Vec<&Column> =
-            self.columns.iter().filter(|column| !column.is_unnamed).collect();
-        let is_crossed = |column: &&&Column| {
-            let others: Vec<&Column> =
-                naming.iter().filter(|other| other.place != column.place).copied().collect();
-            !column.is_called(&EXECUTIONS) && column.is_crossed_with(&others, rows)
+        let is_crossed = |column: &&Column| {
+            let others = self.other_columns(column);
+            let is_alone = others.iter().all(|other| other.is_unnamed);
+            let counts_alone = is_alone && column.is_called_a_count();
+            let is_asked = !column.is_called(&EXECUTIONS) && !counts_alone;
+            is_asked && !others.is_empty() && column.is_crossed_with(&others, rows)
         };
-        naming.iter().filter(is_crossed).map(|column| column.name.as_str()).collect()
+        self.naming().filter(is_crossed).map(|column| column.name.as_str()).collect()
+    }
+
+    /// The same of columns of which most levels are those of every subject, while nothing else tells
+    /// executions apart, and which are not called as a count of executions is.
+    pub(crate) fn shared(&self, rows: &[ImportedRow]) -> Vec<&str> {
+        let is_shared = |column: &&Column| {
+            !column.is_called(&EXECUTIONS)
+                && !column.is_called_a_count()
+                && self.other_columns(column).is_empty()
+                && column.is_shared(rows)
+        };
+        self.naming().filter(is_shared).map(|column| column.name.as_str()).collect()
+    }
+
+    /// Columns that are part of the name of an execution or block.
+    fn naming(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|column| !column.is_unnamed)
+    }
+
+    /// Columns beside this one that tell executions apart: part of their name, or else called as they
+    /// are.
+    fn other_columns(&self, column: &Column) -> Vec<&Column> {
+        let varying = |is_unnamed: bool| -> Vec<&Column> {
+            let is_it = |other: &&Column| {
+                other.place != column.place
+                    && other.is_unnamed == is_unnamed
+                    && other.fields.windows(2).any(|two| two[0] != two[1])
+            };
+            self.columns.iter().filter(is_it).collect()
+        };
+        let named = varying(false);
+        if !named.is_empty() {
+            return named;
+        }
+        varying(true).into_iter().filter(|other| other.is_called(&EXECUTIONS)).collect()
+    }
+
+    /// The columns of times among these rows that can be put in order.
+    pub(crate) fn clocks(&self, rows: &[ImportedRow]) -> Vec<(&str, &[String])> {
+        let clocks =
+            self.columns.iter().filter(|column| matches!(column.holds_times(rows), Ok(true)));
+        clocks.map(|column| (column.name.as_str(), column.fields.as_slice())).collect()
     }
 
     /// The times of rows that were given in no order of their own, with what is told of them.
@@ -261,8 +328,13 @@ impl Column {
         is_one(&id) || SUFFIXES.iter().filter_map(|end| id.strip_suffix(*end)).any(is_one)
     }
 
-    /// Whether it has the same levels, two at least, wherever these others have one of theirs, and
-    /// these have two at least.
+    /// Whether it is called as what counts executions, or tells when they were.
+    fn is_called_a_count(&self) -> bool {
+        let names = [&COUNTS[..], &LETTERS, &TIMES, &SEQUENCES];
+        names.iter().any(|names| self.is_called(names))
+    }
+
+    /// Whether it has the same levels, two at least, wherever these others have one of theirs.
     fn is_crossed_with(&self, others: &[&Self], rows: &[ImportedRow]) -> bool {
         let mut levels: BTreeMap<Vec<&str>, BTreeSet<&str>> = BTreeMap::new();
         for (index, (row, field)) in rows.iter().zip(&self.fields).enumerate() {
@@ -273,11 +345,20 @@ impl Column {
         }
         let mut all = levels.values();
         let Some(first) = all.next() else { return false };
-        let is_of_several = |other: &&Self| other.fields.iter().collect::<BTreeSet<_>>().len() > 1;
-        first.len() > 1
-            && !others.is_empty()
-            && others.iter().any(is_of_several)
-            && all.all(|other| other == first)
+        first.len() > 1 && all.all(|other| other == first)
+    }
+
+    /// Whether it has two levels at least that all subjects have, and these are half of those that any
+    /// has.
+    fn is_shared(&self, rows: &[ImportedRow]) -> bool {
+        let mut levels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (row, field) in rows.iter().zip(&self.fields) {
+            levels.entry(&row.subject).or_default().insert(field);
+        }
+        let all: BTreeSet<&str> = levels.values().flatten().copied().collect();
+        let is_of_each = |level: &&&str| levels.values().all(|own| own.contains(*level));
+        let shared = all.iter().filter(is_of_each).count();
+        shared > 1 && 2 * shared >= all.len()
     }
 
     /// Whether it has numbers, more different ones than half of the rows, which count nothing: those
@@ -326,6 +407,13 @@ impl Column {
         let is_of_all = distinct.len() == self.fields.len();
         Ok(is_of_all && (is_called_so || SEQUENCES.contains(&id.as_str())))
     }
+}
+
+/// Whether a column of this name holds times, or counts the rows of the whole table.
+pub(crate) fn tells_order(name: &str, fields: &[String], rows: &[ImportedRow]) -> bool {
+    let column =
+        Column { place: 0, name: name.to_owned(), is_unnamed: false, fields: fields.to_vec() };
+    matches!(column.holds_times(rows), Ok(true))
 }
 
 /// Where rows stand in the order of a column, by number where all are numbers.
@@ -552,6 +640,70 @@ mod tests {
         assert_eq!(doubts("day", |row| row % 5), [""; 0], "a name of executions");
         assert_eq!(doubts("lane", |row| row), [""; 0], "each has its own");
         assert_eq!(doubts("lane", |_| 1), [""; 0], "it tells nothing apart");
+    }
+
+    /// One run of two subjects with ten clients each, the last of which may be another one.
+    fn clients(name: &str, is_unlike: bool) -> String {
+        let mut text = format!("s,run,{name},v\n");
+        for client in 0..10 {
+            let of_b = if is_unlike { client + 100 } else { client };
+            writeln!(text, "a,1,{client},{}\nb,1,{of_b},{}", 100 + client, 103 + client).unwrap();
+        }
+        text
+    }
+
+    #[test]
+    fn a_column_that_alone_names_executions_and_has_the_same_levels_for_all_may_be_parts_of_one() {
+        let read =
+            |text: &str, mapping: &Mapping| read(&CSV, &[("x", text.as_bytes())], mapping).unwrap();
+        let doubts = |text: &str, mapping: &Mapping| -> Vec<String> {
+            let of_level =
+                |caveat: &model::Caveat| caveat.code == model::CaveatCode::ReplicateLevelUnknown;
+            let caveats = read(text, mapping).caveats.into_iter().filter(of_level);
+            caveats.map(|caveat| caveat.detail).collect()
+        };
+        let told = "columns whose levels every subject has, and which nothing shows to be executions: client";
+        let text = clients("client", false);
+        for mapping in [
+            mapping(None, &["run", "client"], None),
+            mapping(None, &["client"], None),
+            mapping(None, &[], Some("client")),
+        ] {
+            assert_eq!(doubts(&text, &mapping), [told]);
+            let stated = Mapping { independent: vec!["client".to_owned()], ..mapping };
+            assert_eq!(doubts(&text, &stated), [""; 0]);
+            let notes = read(&text, &stated).notes;
+            let stated = "by the user's word, each client is an execution of its own".to_owned();
+            assert!(notes.contains(&stated), "{notes:?}");
+        }
+        // One that is missing for a subject makes executions of no others.
+        let without_one = text.replace("b,1,9,112\n", "");
+        assert_eq!(doubts(&without_one, &mapping(None, &["client"], None)), [told]);
+        // Of several runs that nobody named, each has all clients.
+        let runs = format!("{text}{}", text.replace(",1,", ",2,").split_once('\n').unwrap().1);
+        assert_eq!(
+            doubts(&runs, &mapping(None, &["client"], None)),
+            ["columns that have the same levels in every execution, as its parts do: client"]
+        );
+        for name in ["run_id", "rep", "iteration", "seed", "time", "boot", "b", "trial nr", "id"] {
+            for mapping in [mapping(None, &[name], None), mapping(None, &[], Some(name))] {
+                let text = clients(name, false).replacen(",run,", ",x,", 1);
+                assert_eq!(doubts(&text, &mapping), [""; 0], "{name}");
+            }
+        }
+        let own = clients("client", true);
+        assert_eq!(doubts(&own, &mapping(None, &["client"], None)), [""; 0], "each has its own");
+    }
+
+    #[test]
+    fn what_is_said_to_be_independent_must_identify_executions() {
+        let stated =
+            Mapping { independent: vec!["run".to_owned()], ..mapping(None, &["client"], None) };
+        let text = clients("client", false);
+        assert_eq!(
+            refusal(&CSV, text.as_bytes(), &stated),
+            "`run` is said to be independent and identifies no execution or block"
+        );
     }
 
     #[test]

@@ -297,6 +297,9 @@ pub(crate) struct Import {
     /// Columns that, with the subject, identify one execution
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub replicate: Vec<String>,
+    /// Of these columns, or that of blocks: each level was an execution for itself, as you state
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub independent: Vec<String>,
     /// Column of blocks, in each of which every subject ran
     #[arg(long, value_name = "COLUMN")]
     pub block: Option<String>,

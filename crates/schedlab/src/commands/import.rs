@@ -158,6 +158,7 @@ fn mapping(arguments: &Import) -> Result<Mapping> {
     set(&mut mapping.direction, &arguments.direction);
     mapping.parameters.extend(arguments.parameters.iter().cloned());
     mapping.replicate.extend(arguments.replicate.iter().cloned());
+    mapping.independent.extend(arguments.independent.iter().cloned());
     mapping.primary.extend(arguments.primary.iter().cloned());
     for text in &arguments.values {
         mapping.values.push(Mapping::value(text).map_err(wrong)?);
