@@ -69,11 +69,7 @@ fn is_after(these: &[f64], others: &[f64]) -> bool {
 /// them. A Latin square has each subject in each place, and adds up to nothing.
 fn stands_apart(later: &[f64], question: &Question) -> Option<String> {
     let sum: f64 = later.iter().sum();
-    let squares: f64 = later.iter().map(|one| one * one).sum();
-    let is_one_sided = later.iter().all(|one| *one > 0.0) || later.iter().all(|one| *one < 0.0);
-    // Either sign is as likely in each block: the normal distribution, corrected for continuity.
-    let p = 2.0 * normal_cdf((1.0 - sum.abs()) / squares.sqrt());
-    (later.len() > 1 && squares > 0.0 && (is_one_sided || p < LEVEL)).then(|| {
+    is_apart(later).then(|| {
         let mean = sum.abs() / later.len() as f64;
         let side = if sum < 0.0 { "before" } else { "after" };
         format!(
@@ -81,6 +77,16 @@ fn stands_apart(later: &[f64], question: &Question) -> Option<String> {
             question.subject, question.reference
         )
     })
+}
+
+/// Whether these numbers of places are all on one side, or further from nought than chance has it.
+pub(crate) fn is_apart(later: &[f64]) -> bool {
+    let sum: f64 = later.iter().sum();
+    let squares: f64 = later.iter().map(|one| one * one).sum();
+    let is_one_sided = later.iter().all(|one| *one > 0.0) || later.iter().all(|one| *one < 0.0);
+    // Either sign is as likely in each block: the normal distribution, corrected for continuity.
+    let p = 2.0 * normal_cdf((1.0 - sum.abs()) / squares.sqrt());
+    later.len() > 1 && squares > 0.0 && (is_one_sided || p < LEVEL)
 }
 
 #[cfg(test)]

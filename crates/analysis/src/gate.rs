@@ -16,8 +16,7 @@ use stats::{TTest, blocks_for_difference, ln};
 const EMULATED: &str = "emulated: no verdict of an emulated processor passes or fails a gate";
 
 /// Why a finding whose order was not randomised decides nothing either.
-const ORDER_FIXED: &str =
-    "the subjects were not measured in turns: whatever changed meanwhile passes or fails no gate";
+const ORDER_FIXED: &str = "what differs may be the order of the subjects (ORDER_CONFOUNDED), which passes or fails no gate";
 
 /// Why a limit of which the tests show nothing is undecided.
 const NOT_SHOWN: &str = "neither keeping nor breaching the limit was shown";

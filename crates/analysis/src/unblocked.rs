@@ -6,6 +6,7 @@
 //! levels of a dimension, is a mean of logarithms inside it; dimensions that each
 //! execution fixes are strata of equal weight.
 
+mod alternation;
 mod file_order;
 mod noise;
 mod samples;
@@ -161,7 +162,7 @@ fn finding(
     let in_order = order.map(|order| samples.in_order(&order, theta, plan.alpha));
     let in_order = in_order.unwrap_or_default();
     let signals = Signals {
-        fixed_order: in_order.confounded.into_iter().collect(),
+        fixed_order: in_order.confounded.or_else(|| samples.alternates()).into_iter().collect(),
         by_drift: in_order.by_drift,
         correlation: noise.correlation,
         doubts: doubts(plan),
@@ -386,12 +387,18 @@ mod tests {
         }
         let overall = |all: &[Record]| find(&crate::judge(&plan, all), "overall").clone();
         assert!(has(&overall(&all), CaveatCode::OrderConfounded));
-        // In turns within each stratum.
-        all.sort_by_key(|record| (record.workload.clone(), record.block, record.subject.clone()));
-        for (index, record) in all.iter_mut().enumerate() {
-            record.sequence = index as u64;
+        // In turns within each stratum, either of which is first in every other; and always the same.
+        for (is_first_fixed, is_told) in [(false, false), (true, true)] {
+            all.sort_by_key(|record| {
+                let is_second =
+                    (record.subject == "b") != (!is_first_fixed && record.block % 2 == 1);
+                (record.workload.clone(), record.block, is_second)
+            });
+            for (index, record) in all.iter_mut().enumerate() {
+                record.sequence = index as u64;
+            }
+            assert_eq!(has(&overall(&all), CaveatCode::OrderConfounded), is_told);
         }
-        assert!(!has(&overall(&all), CaveatCode::OrderConfounded));
     }
 
     /// Five subjects in turns, of which some differ a little: whatever else is claimed, what is said
@@ -453,8 +460,8 @@ mod tests {
         outcome == ClaimOutcome::Confirmed
     }
 
-    /// Ten executions of `a` and then ten of `b`, or in turns, of which each takes so much longer
-    /// than the one before it, and `b` so much longer besides.
+    /// Ten executions of `a` and then ten of `b`, or in turns (a b, b a), of which each takes so much
+    /// longer than the one before it, and `b` so much longer besides.
     fn in_a_row(drift: f64, in_turns: bool, effect: f64) -> Findings {
         told_of(Vec::new(), (drift, in_turns, effect))
     }
@@ -473,7 +480,7 @@ mod tests {
         let all: Vec<Record> = (0..20_u32)
             .map(|row| {
                 let (subject, replicate) =
-                    if in_turns { (row % 2, row / 2) } else { (row / 10, row % 10) };
+                    if in_turns { ((row + row / 2) % 2, row / 2) } else { (row / 10, row % 10) };
                 let wobble = 0.006 * (f64::from((row * 7) % 5) - 2.0);
                 let own = effect * f64::from(subject);
                 let value = 100.0 * (1.0 + wobble + drift * f64::from(row) + own);
@@ -506,6 +513,51 @@ mod tests {
         assert_eq!(of(0.0, false, 0.5), worse);
         assert_eq!(of(0.004, false, 0.5), worse);
         assert_eq!(of(0.0, true, 0.5).1, Some(Strength::Clearly));
+    }
+
+    #[test]
+    fn what_always_follows_the_other_is_never_clearly_different_and_passes_no_gate() {
+        let limit = [GateLimit { workload: String::new(), metric: "m".into(), fraction: 0.02 }];
+        let of = |order: &str| {
+            let metrics = vec![metric("m", Direction::Lower, Reduction::Mean)];
+            let mut plan = imported(metrics, &["a", "b"], &[]);
+            plan.workloads.truncate(1);
+            plan.imported.as_mut().unwrap().design =
+                ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() };
+            let mut all: Vec<Record> = Vec::new();
+            for (row, subject) in order.chars().enumerate() {
+                let subject = subject.to_string();
+                let own = all.iter().filter(|record| record.subject == subject).count() as u32;
+                // What follows an `a` takes 5 % longer, whichever it is.
+                let is_after = row > 0 && order.as_bytes()[row - 1] == b'a';
+                let left_behind = if is_after { 0.05 } else { 0.0 };
+                let wobble = 0.006 * (((row * 7) % 5) as f64 - 2.0);
+                let value = 100.0 * (1.0 + wobble + left_behind);
+                let samples = vec![vec![Sample::values("m", vec![value])]];
+                let mut one = record(own, &subject, "w:1", samples);
+                one.sequence = row as u64;
+                all.push(one);
+            }
+            let findings = crate::judge(&plan, &all);
+            let outcome = gate(&findings, &limit).unwrap().remove(0);
+            let one = findings.findings[0].clone();
+            let is_told = has(&one, CaveatCode::OrderConfounded);
+            (one.verdict, one.strength, is_told, outcome.outcome, outcome.reason)
+        };
+        // Always after it, but once, and not in turns.
+        for order in
+            ["abababababababababababab", "abababababbaababababab", "aababababababababababb"]
+        {
+            let (verdict, strength, is_told, outcome, reason) = of(order);
+            assert!(is_told, "{order}");
+            assert_eq!(verdict, Verdict::Worse, "{order}");
+            assert_eq!(strength, Some(Strength::Detectable), "{order}");
+            assert_eq!(outcome, GateOutcome::Inconclusive, "{order}");
+            assert!(reason.starts_with("what differs may be the order"), "{reason}");
+        }
+        let (verdict, _, is_told, _, _) = of("abbaabbaabbaabbaabbaabba");
+        let is_different = matches!(verdict, Verdict::Better | Verdict::Worse);
+        assert!(!is_told && !is_different, "after each as often");
     }
 
     #[test]
