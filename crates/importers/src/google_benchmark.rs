@@ -16,7 +16,8 @@ static DESCRIPTION: Description = Description {
     id: "google-benchmark",
     summary: "Google Benchmark's JSON: each file is one execution and a replicate",
     doc: "A file is one execution of a benchmark program and one replicate: run it at least five times for each \
-          subject, in turns, and give all files, `old=a1.json old=a2.json new=b1.json …`. The dimension `benchmark` \
+          subject, in turns of which each is first as often (a b, b a, …), and give all files in that order, \
+          `old=a1.json new=b1.json new=b2.json old=a2.json …`. The dimension `benchmark` \
           is covered by each execution. Repetitions inside an execution share its memory layout, its CPU and its \
           moment; they are averaged inside it (mean of logs) and are no replicates. `real_time` is the headline; \
           `cpu_time`, `items_per_second`, `bytes_per_second` and the counters that `--better NAME=lower` (or \
