@@ -19,6 +19,8 @@ pub(crate) enum RowOrder {
     OneAfterTheOther,
     /// In turns.
     InTurns,
+    /// In turns of which the first is always the same subject.
+    Alternating,
     /// Every order is equally likely.
     Shuffled,
     /// One after the other, but for the second row.
@@ -39,6 +41,7 @@ impl RowOrder {
             Self::OneAfterTheOther => row >= runs,
             // The first of a pair changes, as in a table that somebody randomised.
             Self::InTurns | Self::Shuffled | Self::DrawnInBlocks => (row + row / 2) % 2 == 1,
+            Self::Alternating => row % 2 == 1,
             Self::OneOutOfPlace => row == 1 || row > runs,
             Self::InTheMiddle => (half..half + runs).contains(&row),
             Self::InHalves => row / half % 2 == 1,
@@ -256,6 +259,7 @@ mod tests {
         for (order, expected) in [
             (RowOrder::OneAfterTheOther, "aaaabbbb"),
             (RowOrder::InTurns, "abbaabba"),
+            (RowOrder::Alternating, "abababab"),
             (RowOrder::OneOutOfPlace, "abaaabbb"),
             (RowOrder::InTheMiddle, "aabbbbaa"),
             (RowOrder::InHalves, "aabbaabb"),

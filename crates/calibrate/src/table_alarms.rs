@@ -23,10 +23,14 @@ const CODES: [CaveatCode; 7] = [
 ];
 
 /// Tables without any fault.
-const WITHOUT_FAULT: [(&str, TableShape); 3] = [
+const WITHOUT_FAULT: [(&str, TableShape); 4] = [
     ("a table in turns", TableShape::IN_TURNS),
     ("a shuffled table", SHUFFLED),
     ("a shuffled table", TableShape { runs: 20, ..SHUFFLED }),
+    (
+        "turns in a drawn order",
+        TableShape { order: RowOrder::DrawnInBlocks, ..TableShape::IN_TURNS },
+    ),
 ];
 const SHUFFLED: TableShape = TableShape { order: RowOrder::Shuffled, ..TableShape::IN_TURNS };
 
@@ -43,6 +47,8 @@ fn faults() -> Vec<TableFault> {
     let drifting = TableShape { drift: Drift::Line(0.06), ..SHUFFLED };
     let related = TableShape { runs: 20, ..noisy(TableNoise::Correlated(0.8)) };
     let nearly_sorted = TableShape { order: RowOrder::OneOutOfPlace, ..SHUFFLED };
+    let always_second =
+        TableShape { order: RowOrder::Alternating, left_behind: 0.03, ..TableShape::IN_TURNS };
     let coarse = TableShape { step: 10.0, ..SHUFFLED };
     vec![
         of(CaveatCode::Drift, "a shuffled table, drift of 6 %", drifting),
@@ -50,6 +56,7 @@ fn faults() -> Vec<TableFault> {
         of(CaveatCode::Outlier, "one run takes half as long again", noisy(TableNoise::OneFar)),
         of(CaveatCode::Skewed, "one subject with spikes", noisy(TableNoise::Spikes)),
         of(CaveatCode::OrderConfounded, "a table, one row out of place", nearly_sorted),
+        of(CaveatCode::OrderConfounded, "b always after a", always_second),
         of(CaveatCode::Copied, "the values of the other, shuffled", noisy(TableNoise::Copied)),
         of(CaveatCode::Quantised, "a table of ten steps", coarse),
     ]
