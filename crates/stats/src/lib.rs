@@ -28,6 +28,7 @@ mod proportion;
 mod selection;
 mod serial;
 mod shape;
+mod sign_sequence;
 mod signed_rank;
 mod signed_rank_null;
 mod spending;
@@ -62,6 +63,7 @@ pub use power::{
 pub use proportion::{quantile_interval, wilson_interval};
 pub use serial::{lag_one, von_neumann};
 pub use shape::is_bimodal;
+pub use sign_sequence::sign_sequence;
 pub use signed_rank::{SignedRank, sign_flip};
 pub use signed_rank_null::{signed_rank_cdf, signed_rank_survival};
 pub use spending::spent_at_looks;
