@@ -1,8 +1,9 @@
 //! Failures are outcomes: counted, compared, and never averaged away.
 
 use crate::observations::Observations;
-use model::{FailureCount, Outcome, Plan, Verdict, round_significant as round};
-use stats::{fisher_exact, holm};
+use crate::rulebook::Basis;
+use model::{FailureCount, Finding, Outcome, Plan, Role, Verdict, round_significant as round};
+use stats::{fisher_exact, holm, sign_sequence};
 use std::collections::BTreeMap;
 
 /// A subject that fails more often than this has no verdict (docs/method.md#m-failures).
@@ -10,8 +11,22 @@ const FAILED_SHARE: f64 = 0.10;
 /// Level of Fisher's test.
 const LEVEL: f64 = 0.05;
 
-/// Counts for every subject and workload that ran.
+/// Counts for every subject and workload that ran, compared by tests of a fixed number of blocks.
 pub(crate) fn failures(plan: &Plan, observations: &Observations<'_>) -> Vec<FailureCount> {
+    compared(plan, observations, Basis::Tests)
+}
+
+/// The same by tests that hold at every block, as its user may end a campaign at any. None of broken
+/// rules does.
+pub(crate) fn failures_at_every_block(
+    plan: &Plan,
+    observations: &Observations<'_>,
+) -> Vec<FailureCount> {
+    let counts = compared(plan, observations, Basis::Sequence).into_iter();
+    counts.map(|count| FailureCount { p_invalid: None, ..count }).collect()
+}
+
+fn compared(plan: &Plan, observations: &Observations<'_>, basis: Basis) -> Vec<FailureCount> {
     let known = counted(observations);
     let mut counts = Vec::new();
     for workload in &plan.workloads {
@@ -26,10 +41,11 @@ pub(crate) fn failures(plan: &Plan, observations: &Observations<'_>) -> Vec<Fail
                 counts.push(count);
                 continue;
             };
-            let (failed, ran_there, invalid, trials) = of(&other.id)
-                .map_or((0, 0, 0, 0), |one| (one.failed, ran(&one), one.invalid, one.trials));
-            count.p_failure = fisher_exact(count.failed, ran(&count), failed, ran_there);
-            count.p_invalid = fisher_exact(count.invalid, count.trials, invalid, trials);
+            if let Some(other) = of(&other.id) {
+                count.p_failure = p_failure(observations, [&count, &other], basis);
+                count.p_invalid =
+                    fisher_exact(count.invalid, count.trials, other.invalid, other.trials);
+            }
             counts.push(count);
         }
         // The reference stands first among its workload's.
@@ -37,6 +53,64 @@ pub(crate) fn failures(plan: &Plan, observations: &Observations<'_>) -> Vec<Fail
     }
     judge(plan, &known, &mut counts);
     counts
+}
+
+/// Two-sided p that a subject and another one fail alike on a workload (docs/method.md#m-failures).
+fn p_failure(
+    observations: &Observations<'_>,
+    [subject, other]: [&FailureCount; 2],
+    basis: Basis,
+) -> Option<f64> {
+    match basis {
+        Basis::Tests => fisher_exact(subject.failed, ran(subject), other.failed, ran(other)),
+        Basis::Sequence => {
+            let [own, others] = failed_alone(observations, [subject, other]);
+            sign_sequence(own, own + others)
+        }
+    }
+}
+
+/// In how many blocks each of two subjects failed on a workload while the other one completed.
+fn failed_alone(observations: &Observations<'_>, pair: [&FailureCount; 2]) -> [u64; 2] {
+    let mut alone = [0; 2];
+    for block in observations.blocks() {
+        let has_failed = pair.map(|one| {
+            let trial = observations.trial(block, &one.subject, &one.workload)?;
+            match &trial.outcome {
+                Outcome::Completed => Some(false),
+                Outcome::Failed { .. } => Some(true),
+                Outcome::Invalid { .. } => None,
+            }
+        });
+        match has_failed {
+            [Some(true), Some(false)] => alone[0] += 1,
+            [Some(false), Some(true)] => alone[1] += 1,
+            _ => {}
+        }
+    }
+    alone
+}
+
+/// Puts into each primary finding the p that its own two subjects fail alike, where a trial of
+/// either failed: the plan's reference may be another one.
+pub(crate) fn compare_pairs(
+    findings: &mut [Finding],
+    observations: &Observations<'_>,
+    basis: Basis,
+) {
+    let known = counted(observations);
+    for finding in findings {
+        let question = &finding.question;
+        let workload = question.workload.as_str();
+        let subject = known.get(&(question.subject.as_str(), workload));
+        let reference = known.get(&(question.reference.as_str(), workload));
+        let both = subject
+            .zip(reference)
+            .filter(|(subject, reference)| subject.failed + reference.failed > 0)
+            .filter(|_| question.role == Role::Primary);
+        let p = both.and_then(|(one, other)| p_failure(observations, [one, other], basis));
+        finding.p_failure = p.map(round);
+    }
 }
 
 /// Whether each subject fails more or less often than what it is compared with, Holm over all.
@@ -98,7 +172,7 @@ pub(crate) fn counted<'a>(
 }
 
 /// Trials that broke no rule: those that could fail.
-fn ran(count: &FailureCount) -> u64 {
+pub(crate) fn ran(count: &FailureCount) -> u64 {
     count.trials - count.invalid
 }
 
@@ -152,4 +226,78 @@ pub(crate) fn failed_unlike(
 /// Whether two counts of as many trials differ by Fisher's exact test.
 fn differs([count, trials]: [u64; 2], [other, others]: [u64; 2]) -> bool {
     fisher_exact(count, trials, other, others).is_some_and(|p| p < LEVEL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, plan, records};
+    use crate::{ended, judge, live};
+    use model::{Direction, Findings, Record, Reduction};
+
+    /// Subjects that failed in these blocks of as many.
+    fn failing(blocks: usize, subjects: &[(&str, Vec<usize>)]) -> (Plan, Vec<Record>) {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let ids: Vec<&str> = subjects.iter().map(|(id, _)| *id).collect();
+        let values: Vec<f64> = (0..blocks).map(|block| 100.0 + (block * 7 % 5) as f64).collect();
+        let mut all = Vec::new();
+        for (id, failed) in subjects {
+            let mut own = records(id, &values);
+            for block in failed {
+                own[*block].outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+                own[*block].invocations.clear();
+            }
+            all.extend(own);
+        }
+        (plan(&ids, metrics, 40), all)
+    }
+
+    fn told(findings: &Findings) -> (Option<f64>, Option<Verdict>) {
+        let count = findings.failures.iter().find(|count| count.subject == "b").unwrap();
+        (count.p_failure, count.failure_verdict)
+    }
+
+    #[test]
+    fn a_stop_that_a_user_chose_has_a_p_that_holds_at_every_block() {
+        let (plan, all) = failing(20, &[("a", Vec::new()), ("b", (0..6).collect())]);
+        // Fisher: 0.020. Six signs that agree: 7/64.
+        assert_eq!(told(&judge(&plan, &all)).1, Some(Verdict::Worse));
+        let (p, verdict) = told(&ended(&plan, &all));
+        assert!((p.unwrap() - 7.0 / 64.0).abs() < 1e-9, "{p:?}");
+        assert_eq!(verdict, Some(Verdict::Inconclusive));
+        // Eight: 9/256, and in a campaign that goes on nothing is said.
+        let eight: Vec<usize> = (3..11).collect();
+        let (plan, all) = failing(20, &[("a", Vec::new()), ("b", eight.clone())]);
+        let of_eight = told(&ended(&plan, &all));
+        assert!((of_eight.0.unwrap() - 9.0 / 256.0).abs() < 1e-9, "{of_eight:?}");
+        assert_eq!(of_eight.1, Some(Verdict::Worse));
+        assert_eq!(told(&live(&plan, &all)).1, Some(Verdict::Inconclusive));
+        // In the same blocks nobody failed alone, and a trial that broke a rule is no outcome.
+        let (plan, mut all) = failing(20, &[("a", eight.clone()), ("b", eight)]);
+        assert_eq!(told(&ended(&plan, &all)).0, Some(1.0));
+        for record in all.iter_mut().filter(|one| one.subject == "a" && one.block < 11) {
+            record.outcome = Outcome::Invalid { rule: "R".to_owned(), detail: String::new() };
+        }
+        assert_eq!(told(&ended(&plan, &all)).0, Some(1.0));
+    }
+
+    #[test]
+    fn each_pair_is_asked_whether_its_own_two_fail_alike() {
+        let many: Vec<usize> = (0..12).collect();
+        let of_three = [("a", Vec::new()), ("b", many.clone()), ("c", many)];
+        let (plan, all) = failing(20, &of_three);
+        let plan = Plan { comparisons: model::Comparisons::All, ..plan };
+        let findings = judge(&plan, &all).findings;
+        let of = |subject: &str, reference: &str| {
+            let is_it = |one: &&Finding| {
+                (one.question.subject.as_str(), one.question.reference.as_str())
+                    == (subject, reference)
+            };
+            findings.iter().find(is_it).unwrap().p_failure.unwrap()
+        };
+        assert!(of("b", "a") < 1e-3 && of("c", "a") < 1e-3);
+        assert!(of("c", "b") > 0.999_999);
+        let (plan, all) = failing(20, &[("a", Vec::new()), ("b", Vec::new())]);
+        assert_eq!(judge(&plan, &all).findings[0].p_failure, None, "nobody failed");
+    }
 }

@@ -4,13 +4,13 @@
 use crate::claims::{self, ClaimEvidence, ClaimedFindings, claims};
 use crate::comparison::{Comparison, Gathered};
 use crate::controls::{FailedControls, RestsOn};
-use crate::failures::{failures, rounded};
+use crate::failures::{compare_pairs, failures, rounded};
 use crate::observations::Observations;
 use crate::paired::{judge_family, judge_screen};
 use crate::pairs::LEAST_BOOTS;
 use crate::questions::questions;
 use crate::ranking::rankings;
-use crate::rulebook::Signals;
+use crate::rulebook::{Basis, Signals};
 use crate::use_cases::{self, use_cases};
 use model::{Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, Findings, Plan, Record, Role};
 use std::collections::BTreeMap;
@@ -39,6 +39,7 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement
         .partition(|comparison| comparison.asked.question.role != Role::Screen);
     let mut findings = judge_family(&family, plan.alpha);
     findings.extend(judge_screen(&screen, plan.alpha));
+    compare_pairs(&mut findings, &observations, Basis::Tests);
     let mut findings = Findings {
         format: FINDINGS_FORMAT.to_owned(),
         plan_digest: plan.digest.clone(),

@@ -5,8 +5,10 @@
 //! that of these intervals, so that nothing is won by ending when it looks good.
 
 use crate::claims::ClaimedFindings;
+use crate::failures::{compare_pairs, failures_at_every_block, rounded};
 use crate::judgement::{Judgement, conclude, judge_at};
-use crate::rulebook::{Basis, Inference, Signals, obstacles, rule};
+use crate::observations::Observations;
+use crate::rulebook::{Basis, Inference, Signals, further, obstacles, rule};
 use crate::trends;
 use model::{
     Caveat, CaveatCode, DECLARED_FAMILY, DecidingInterval, Effect, Finding, Findings, Interval,
@@ -23,6 +25,9 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
         if finding.question.role != Role::Screen {
             finding.reason = Some(format!("{} complete pairs so far", finding.pairs));
         }
+    }
+    for count in &mut findings.failures {
+        count.failure_verdict = count.failure_verdict.map(|_| Verdict::Inconclusive);
     }
     let reason = "the campaign is not finished, and no test of a trend holds at every look";
     trends::add_untested(plan, records, reason, &mut findings);
@@ -77,7 +82,9 @@ fn decide_by_interval(finding: &mut Finding, signals: &Signals) {
             reason: Some("it has no interval that holds at every look".to_owned()),
         },
     };
-    let ruling = rule(inference, &obstacles(signals, Basis::Sequence));
+    let raised = obstacles(signals, Basis::Sequence);
+    let ruling = rule(inference, &raised);
+    finding.further_obstacles = further(&ruling, &raised);
     finding.verdict = ruling.verdict;
     finding.strength = ruling.strength;
     finding.obstacle = ruling.obstacle;
@@ -145,6 +152,10 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
             effect.deciding = None;
         }
     }
+    let observations = Observations::of(records);
+    compare_pairs(&mut findings.findings, &observations, Basis::Sequence);
+    let counts = failures_at_every_block(plan, &observations).into_iter();
+    findings.failures = counts.map(rounded).collect();
     findings.rankings.clear();
     findings.use_cases.clear();
     findings.claims.clear();

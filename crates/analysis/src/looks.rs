@@ -144,11 +144,14 @@ fn evaluated(plan: &Plan, records: &[Record], index: usize, blocks: u32, alpha: 
     judged
 }
 
-/// Puts the first answer to each question in its place.
+/// Puts the first answer to each question in its place. How its subjects failed is no part of it: that
+/// is counted anew at each look.
 fn keep_answers<'a>(answered: &[Finding], findings: impl Iterator<Item = &'a mut Finding>) {
     for finding in findings {
         if let Some(known) = answered.iter().find(|known| known.question == finding.question) {
+            let p_failure = finding.p_failure;
             finding.clone_from(known);
+            finding.p_failure = p_failure;
         }
     }
 }

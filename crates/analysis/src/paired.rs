@@ -4,7 +4,8 @@ use crate::comparison::{Comparison, deciding};
 use crate::family::{Family, holm_levels, holm_of, q_values_of};
 use crate::fragility::{FamilyPosition, block_caveat, without_each};
 use crate::pairs::Pairs;
-use crate::rulebook::{Basis, Evidence, Ruling, infer, obstacles, rule};
+use crate::quality::known_step;
+use crate::rulebook::{Basis, Evidence, Ruling, further, infer, obstacles, rule};
 use model::{
     BlockEffect, Caveat, CaveatCode, Finding, LeftOut, Strength, Tail, Verdict,
     round_significant as round,
@@ -36,8 +37,8 @@ pub(crate) fn judge_members(family: &[&Comparison<'_>], alpha: f64) -> Vec<Findi
         });
         let outcome = inference.verdict;
         let signals = &comparison.signals;
-        let ruling =
-            rule(inference, &obstacles(signals, Basis::Tests)).clear_unless(signals.is_unclear());
+        let raised = obstacles(signals, Basis::Tests);
+        let ruling = rule(inference, &raised).clear_unless(signals.is_unclear());
         let mut left_out = Vec::new();
         if !ruling.is_forbidden() {
             let place = FamilyPosition {
@@ -48,6 +49,7 @@ pub(crate) fn judge_members(family: &[&Comparison<'_>], alpha: f64) -> Vec<Findi
             left_out = without_each(differences, comparison.theta, alpha, &place);
         }
         let mut finding = finding(comparison, &ruling, alpha, family.len());
+        finding.further_obstacles = further(&ruling, &raised);
         if !ruling.is_forbidden() {
             finding.caveats.extend(sensitivity(comparison, outcome, &left_out));
             if let Some(caveat) = comparison.skewed(alpha) {
@@ -139,6 +141,9 @@ fn finding(comparison: &Comparison<'_>, ruling: &Ruling, alpha: f64, family: usi
         strength: ruling.strength,
         reason: ruling.reason.clone(),
         obstacle: ruling.obstacle,
+        further_obstacles: Vec::new(),
+        step: known_step(&comparison.pairs, &comparison.asked),
+        p_failure: None,
         is_odds: comparison.signals.is_odds,
         is_order_fixed: !comparison.signals.fixed_order.is_empty(),
         doubts: comparison.signals.doubts.clone(),

@@ -4,7 +4,9 @@
 use crate::pairs::Pairs;
 use crate::questions::Asked;
 use crate::resolution::{Measurements, Steps};
-use model::{BlockEffect, Caveat, CaveatCode, Reduction, WorkloadPlan};
+use model::{
+    BlockEffect, Caveat, CaveatCode, Reduction, Role, WorkloadPlan, round_significant as round,
+};
 use stats::{
     OutlierLabels, TTest, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
     theil_sen, von_neumann,
@@ -17,6 +19,9 @@ const LEVEL: f64 = 0.01;
 const LEVEL_OF_CHANGE: f64 = 0.05;
 /// Normal quantile of a two-sided 1 % test.
 const Z_99: f64 = 2.58;
+/// Steps of up to 0.1 % are coarse against no margin: those of a histogram are as large. It is the
+/// logarithm of one plus such a margin.
+pub(crate) const FINEST_THETA: f64 = 0.002;
 /// Fewer distinct values are steps, not a measurement.
 const LEAST_DISTINCT: usize = 10;
 
@@ -162,6 +167,13 @@ pub(crate) fn few_distinct_values(pairs: &Pairs) -> Option<(usize, usize)> {
     let is_stepped =
         values.len() >= LEAST_DISTINCT && distinct.len() < LEAST_DISTINCT.min(values.len() / 2);
     is_stepped.then_some((distinct.len(), values.len()))
+}
+
+/// The largest step of the values of a primary question's pairs as a share of the smallest of them,
+/// whatever the margin.
+pub(crate) fn known_step(pairs: &Pairs, asked: &Asked<'_>) -> Option<f64> {
+    let is_primary = asked.question.role == Role::Primary;
+    is_primary.then(|| steps(pairs, asked, FINEST_THETA).coarse).flatten().map(round)
 }
 
 /// The steps of the values of pairs.

@@ -74,6 +74,20 @@ pub(crate) fn rule(inference: Inference, raised: &[Raised]) -> Ruling {
     }
 }
 
+/// The obstacles that stand beside what decided, the strongest first; none where every verdict is
+/// forbidden.
+pub(crate) fn further(ruling: &Ruling, raised: &[Raised]) -> Vec<Obstacle> {
+    if ruling.is_forbidden() {
+        return Vec::new();
+    }
+    let is_other = |one: &Obstacle| Some(*one) != ruling.obstacle;
+    let mut further: Vec<Obstacle> =
+        raised.iter().map(|one| one.obstacle).filter(is_other).collect();
+    further.sort_unstable();
+    further.dedup();
+    further
+}
+
 /// Adds an obstacle to a finding that has its verdict, by the same rule: a stronger obstacle that
 /// decided before it stays the reason.
 pub(crate) fn impose(finding: &mut Finding, raised: &Raised) {
@@ -90,6 +104,9 @@ pub(crate) fn impose(finding: &mut Finding, raised: &Raised) {
     finding.strength = ruling.strength;
     finding.reason = ruling.reason;
     finding.obstacle = ruling.obstacle.or(finding.obstacle);
+    if finding.is_forbidden() {
+        finding.further_obstacles.clear();
+    }
     if let Some(caveat) = ruling.caveat.filter(|caveat| !finding.caveats.contains(caveat)) {
         finding.caveats.push(caveat);
         finding.caveats.sort();
@@ -197,6 +214,20 @@ mod tests {
                 assert_eq!(ruling.strength, if is_unclear { weakened } else { given.1 });
             }
         }
+    }
+
+    #[test]
+    fn obstacles_that_did_not_decide_stand_beside_the_one_that_did() {
+        use Obstacle::{CoarseSteps, FailedControl, OneStep, SurvivorsOnly};
+        let all = [CoarseSteps, SurvivorsOnly, OneStep, CoarseSteps].map(raised);
+        let of = |given: (Verdict, Option<Strength>), all: &[Raised]| {
+            further(&rule(outcome(given), all), all)
+        };
+        let [better, .., equivalent, open] = OUTCOMES;
+        assert_eq!(of(better, &all), [OneStep, CoarseSteps]);
+        assert_eq!(of(equivalent, &all), [SurvivorsOnly, OneStep]);
+        assert_eq!(of(open, &all), [SurvivorsOnly, OneStep, CoarseSteps]);
+        assert_eq!(of(open, &[raised(FailedControl), raised(OneStep)]), []);
     }
 
     #[test]

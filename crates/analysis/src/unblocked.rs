@@ -14,12 +14,12 @@ mod table;
 
 use crate::claims::{ClaimEvidence, ClaimedFindings, claims, decide_differences, is_about};
 use crate::comparison::{deciding, effect_of};
-use crate::failures::{failures, rounded};
+use crate::failures::{compare_pairs, failures, rounded};
 use crate::family::{holm_levels, holm_of};
 use crate::observations::Observations;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
-use crate::rulebook::{Basis, Evidence, Signals, infer, obstacles, rule};
+use crate::rulebook::{Basis, Evidence, Signals, further, infer, obstacles, rule};
 use crate::trial_facts::doubts;
 use model::{
     Claim, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record,
@@ -48,6 +48,9 @@ pub(crate) fn judge(
         families.insert(name_of(&kept, dimensions), family.len());
         findings.extend(judge_family(plan, &family.iter().collect::<Vec<_>>()));
     }
+    let observations = Observations::of(records);
+    // Of cells: one execution that fails may be several trials of a margin.
+    compare_pairs(&mut findings, &observations, Basis::Tests);
     Findings {
         format: FINDINGS_FORMAT.to_owned(),
         plan_digest: plan.digest.clone(),
@@ -59,7 +62,7 @@ pub(crate) fn judge(
         claims: claims_of(plan, records, dimensions, fixed),
         trends: Vec::new(),
         findings,
-        failures: failures(plan, &Observations::of(records)).into_iter().map(rounded).collect(),
+        failures: failures(plan, &observations).into_iter().map(rounded).collect(),
         caveats: plan.imported.iter().flat_map(|imported| imported.caveats.clone()).collect(),
     }
 }
@@ -172,6 +175,7 @@ fn finding(
     let evidence = Evidence { test, difference, equivalence, theta, alpha: plan.alpha, family };
     let is_unclear = signals.is_unclear() || noise.is_unclear;
     let ruling = rule(infer(&evidence), &raised).clear_unless(is_unclear);
+    let further = further(&ruling, &raised);
     let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
     let test = test.filter(|_| !hides_value);
     let value = |side: usize| samples.value(side).filter(|_| !hides_value);
@@ -181,6 +185,9 @@ fn finding(
         strength: ruling.strength,
         reason: ruling.reason,
         obstacle: ruling.obstacle,
+        further_obstacles: further,
+        step: samples.known_step(),
+        p_failure: None,
         is_odds: signals.is_odds,
         is_order_fixed: !signals.fixed_order.is_empty(),
         doubts: signals.doubts.clone(),

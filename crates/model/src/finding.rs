@@ -115,6 +115,20 @@ pub struct Finding {
     /// What forbade a verdict, where something did; the reason is then its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<Obstacle>,
+    /// Obstacles that stand beside what decided, the strongest first: they forbid what was not found,
+    /// and of a gate what its limit asks. Empty where every verdict is forbidden.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_obstacles: Vec<Obstacle>,
+    /// Of a primary question the largest step that its values have, declared or inferred, as a share
+    /// of the smallest of them, whatever the margin; absent where none is known or it is finer than
+    /// 0.1 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<f64>,
+    /// Of a primary question two-sided p that its two subjects fail alike, where a trial of either
+    /// failed: Fisher's exact one, of a campaign that was ended on purpose one that holds at every
+    /// block (docs/method.md#m-failures).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_failure: Option<f64>,
     /// Whether the effect is a ratio of odds, as that of a share is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_odds: bool,
@@ -419,7 +433,8 @@ pub struct FailureCount {
     pub failed: u64,
     /// Trials that broke a validity rule.
     pub invalid: u64,
-    /// Fisher's exact p of failing more or less often than the reference.
+    /// Two-sided p of failing as often as the reference: Fisher's exact one, of a campaign that was
+    /// ended on purpose one that holds at every block.
     pub p_failure: Option<f64>,
     /// The same, adjusted by Holm over all subjects and workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -428,7 +443,8 @@ pub struct FailureCount {
     /// where neither was shown, absent where it is compared with nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_verdict: Option<Verdict>,
-    /// Fisher's exact p that it broke validity rules as often as the reference did.
+    /// Fisher's exact p that it broke validity rules as often as the reference did; absent of a
+    /// campaign that was ended on purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_invalid: Option<f64>,
     /// How often each reason was given.

@@ -2,7 +2,7 @@
 
 use crate::failures::failed_unlike;
 use crate::pairs::tail;
-use crate::quality::is_drift;
+use crate::quality::{FINEST_THETA, is_drift};
 use crate::resolution::{Measurements, Steps};
 use crate::rulebook::{Numbers, Raised, SampleNumbers, Signals, Survivors};
 use model::{Caveat, CaveatCode, Metric, Question, Reduction, Tail, round_significant as round};
@@ -74,6 +74,11 @@ impl Samples<'_> {
         let values =
             Measurements { reference: &reference, subject: &subject, series: &self.series };
         Steps::of(&values, self.metric, theta)
+    }
+
+    /// The largest step of the values as a share of the smallest of them, whatever the margin.
+    pub(super) fn known_step(&self) -> Option<f64> {
+        self.steps(FINEST_THETA).coarse.map(round)
     }
 
     /// Whether the difference is one of survivors alone: ranks of Mann and Whitney, each failure as

@@ -46,6 +46,9 @@ fn finding(
         reason: (verdict == Verdict::Inconclusive)
             .then(|| "neither a difference nor its absence was shown".to_owned()),
         obstacle: None,
+        further_obstacles: Vec::new(),
+        step: None,
+        p_failure: None,
         is_odds: false,
         is_order_fixed: false,
         doubts: Vec::new(),
