@@ -2,7 +2,9 @@
 
 use crate::ranking::{ranking, rankings};
 use crate::rulebook::{Raised, impose};
-use model::{Caveat, CaveatCode, ClaimOutcome, Finding, Findings, Obstacle, Plan, TrendOutcome};
+use model::{
+    Caveat, CaveatCode, ClaimOutcome, Finding, Findings, Obstacle, Plan, TrendOutcome, Verdict,
+};
 
 /// Takes every answer from findings whose evidence has such flaws; findings without flaws stay as
 /// they are.
@@ -17,6 +19,11 @@ pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
     );
     for finding in &mut findings.findings {
         impose(finding, &raised);
+        finding.p_failure = None;
+    }
+    for count in &mut findings.failures {
+        (count.p_failure, count.adjusted_failure, count.p_invalid) = (None, None, None);
+        count.failure_verdict = count.failure_verdict.map(|_| Verdict::Inconclusive);
     }
     for case in &mut findings.use_cases {
         for comparison in &mut case.comparisons {
@@ -47,9 +54,9 @@ pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
 mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, records};
-    use crate::judge;
+    use crate::{GateLimit, GateOutcome, gate, judge};
     use model::{
-        Claim, ClaimedEffect, Comparisons, Direction, Reduction, UseCase, Verdict, Weight,
+        Claim, ClaimedEffect, Comparisons, Direction, Outcome, Reduction, UseCase, Weight,
     };
 
     #[test]
@@ -97,5 +104,34 @@ mod tests {
         assert!(ranks.all(|rank| (rank.rank, rank.worst) == (1, 2)), "nobody is ahead");
         assert!(of_case.co_best.is_empty());
         assert!(withheld.caveats.contains(&flaw));
+    }
+
+    #[test]
+    fn changed_evidence_says_nothing_of_failures_and_decides_no_gate() {
+        let values = [100.0, 100.3, 99.8, 100.1, 99.9, 100.2, 100.4, 99.7];
+        let plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Median)], 8);
+        let mut all = records("a", &values);
+        all.extend(records("b", &values));
+        for record in all.iter_mut().filter(|record| record.subject == "b") {
+            record.outcome = Outcome::Failed { reason: "edited".to_owned() };
+        }
+        let mut findings = judge(&plan, &all);
+        let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.03 };
+        let gated = |findings: &Findings| {
+            let results = gate(findings, std::slice::from_ref(&limit)).unwrap();
+            (results[0].outcome, results[0].reason.clone())
+        };
+        assert_eq!(findings.failures[1].failure_verdict, Some(Verdict::Worse));
+        assert_eq!(gated(&findings).0, GateOutcome::Breached);
+
+        let flaw = Caveat::new(CaveatCode::EvidenceChanged, "record 9 was changed");
+        withhold(&mut findings, &plan, &[flaw]);
+        let count = &findings.failures[1];
+        assert_eq!(count.failure_verdict, Some(Verdict::Inconclusive));
+        assert_eq!((count.p_failure, count.adjusted_failure), (None, None));
+        assert_eq!((count.failed, count.trials), (8, 8), "what the records say is told");
+        let (outcome, reason) = gated(&findings);
+        assert_eq!(outcome, GateOutcome::Inconclusive);
+        assert!(reason.contains("not as it was written"), "{reason}");
     }
 }

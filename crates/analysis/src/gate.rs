@@ -2,13 +2,16 @@
 //!
 //! A limit says how much worse a subject may be than the reference on a primary
 //! metric. Keeping it is a claim that needs evidence, and so is breaching it: the
-//! two one-sided tests of docs/method.md#m-estimate, moved to the limit's own edge, with
-//! Holm over everything that is gated (docs/method.md#m-gate).
+//! two one-sided tests of docs/method.md#m-estimate, moved to the limit's own edge, and beyond it
+//! by one step of the values, with Holm over everything that is gated (docs/method.md#m-gate).
+//! What forbids *better* and *worse* forbids a breach, what forbids equivalence that a limit is kept.
 
 use crate::comparison::deciding;
+use crate::failures::ran;
 use crate::family::{holm_levels, holm_of};
 use model::{
-    DecidingInterval, Doubt, Effect, Finding, Findings, Forbidden, Obstacle, Plan, Role, Verdict,
+    DecidingInterval, Doubt, Effect, FailureCount, Finding, Findings, Forbidden, Obstacle, Plan,
+    Role, Verdict,
 };
 use stats::{TTest, blocks_for_difference, ln};
 
@@ -103,11 +106,15 @@ pub fn gate<'a>(
     };
     let (below, above) = (of_tail(0), of_tail(1));
     let (breached, kept) = (holm_of(&below), holm_of(&above));
+    let failing = adjusted_failures(&asked);
     // Shares of the error rate, which each finding has from its look.
     let (breached_shares, kept_shares) = (holm_levels(&below, 1.0), holm_levels(&above, 1.0));
     let results = asked.iter().enumerate().map(|(index, (finding, fraction))| {
         let alpha = findings.alpha_of(finding);
-        let result = decide(finding, *fraction, alpha, breached[index], kept[index], findings);
+        let tested = Tested { alpha, breached: breached[index], kept: kept[index] };
+        let result = barred(finding, *fraction, findings)
+            .or_else(|| fails_more(finding, *fraction, failing[index], findings))
+            .unwrap_or_else(|| decide(finding, *fraction, &tested));
         let share = match result.outcome {
             GateOutcome::Kept => kept_shares[index],
             GateOutcome::Breached => breached_shares[index],
@@ -132,14 +139,25 @@ fn shown_at(finding: &Finding, level: f64) -> Option<DecidingInterval> {
     Some(deciding(&test_of(effect), level))
 }
 
-/// One-sided p-values: that the effect is below the limit's edge, and above it.
+/// One-sided p-values: that the effect is below the limit's edge, and above it, each by more than one
+/// step of the values.
 fn tails(finding: &Finding, fraction: f64) -> Option<[f64; 2]> {
     let effect = finding.effect.as_ref().filter(|_| !finding.is_emulated)?;
+    tails_beyond(effect, fraction, step_of(finding))
+}
+
+/// The same by more than this, on the scale of logarithms.
+fn tails_beyond(effect: &Effect, fraction: f64, step: f64) -> Option<[f64; 2]> {
     // A degenerate sample has no p; its verdict is decided by the margin alone.
     effect.p_difference?;
     let test = test_of(effect);
     let edge = -ln(1.0 + fraction);
-    Some([test.p_below(edge)?, test.p_above(edge)?])
+    Some([test.p_below(edge - step)?, test.p_above(edge + step)?])
+}
+
+/// By how much the step of the values may move a mean, on the scale of logarithms.
+fn step_of(finding: &Finding) -> f64 {
+    finding.step.map_or(0.0, |share| ln(1.0 + share))
 }
 
 /// The test that a finding's effect was made of.
@@ -157,62 +175,121 @@ fn withholds_difference(obstacle: Obstacle) -> bool {
     obstacle.forbids() <= Forbidden::Difference
 }
 
-fn decide<'a>(
-    finding: &'a Finding,
-    fraction: f64,
+/// What tests of one limit say.
+struct Tested {
+    /// Level of the finding's look.
     alpha: f64,
+    /// Adjusted p of a breach.
     breached: Option<f64>,
+    /// Adjusted p that it is kept.
     kept: Option<f64>,
-    findings: &Findings,
-) -> GateResult<'a> {
-    let result = |outcome, p, reason: String| {
-        let interval = None;
-        GateResult { finding, fraction, outcome, p, reason, interval }
-    };
+}
+
+/// A result of a finding; its interval comes later.
+fn result(
+    finding: &Finding,
+    fraction: f64,
+    (outcome, p): (GateOutcome, Option<f64>),
+    reason: impl Into<String>,
+) -> GateResult<'_> {
+    GateResult { finding, fraction, outcome, p, reason: reason.into(), interval: None }
+}
+
+/// The result of a finding of which nothing decides a gate, not even its failures.
+fn barred<'a>(finding: &'a Finding, fraction: f64, findings: &Findings) -> Option<GateResult<'a>> {
+    let open = |why: String| result(finding, fraction, (GateOutcome::Inconclusive, None), why);
+    if finding.obstacle == Some(Obstacle::ChangedEvidence) {
+        return Some(open(reason_of(finding)));
+    }
     if finding.is_emulated {
-        return result(GateOutcome::Inconclusive, None, EMULATED.to_owned());
+        return Some(open(EMULATED.to_owned()));
     }
     if finding.is_order_fixed {
-        return result(GateOutcome::Inconclusive, None, ORDER_FIXED.to_owned());
+        return Some(open(ORDER_FIXED.to_owned()));
     }
     if let Some(doubt) = finding.doubts.first() {
-        return result(GateOutcome::Inconclusive, None, of_doubt(*doubt).to_owned());
+        return Some(open(of_doubt(*doubt).to_owned()));
     }
     // Failures are counted anew at each look, too.
-    if findings.is_unfinished() {
-        let why = format!("the campaign is not finished: it has {} pairs so far", finding.pairs);
-        return result(GateOutcome::Inconclusive, None, why);
-    }
-    if let Some(detail) = fails_more(finding, findings) {
-        return result(GateOutcome::Breached, None, detail);
-    }
+    findings.is_unfinished().then(|| {
+        open(format!("the campaign is not finished: it has {} pairs so far", finding.pairs))
+    })
+}
+
+fn decide<'a>(finding: &'a Finding, fraction: f64, tested: &Tested) -> GateResult<'a> {
+    let result = |outcome, p, reason: String| result(finding, fraction, (outcome, p), reason);
     // What forbids a verdict forbids this claim too.
     if finding.is_forbidden() {
-        let why = finding.reason.clone().unwrap_or_else(|| "no verdict is possible".to_owned());
-        return result(GateOutcome::Inconclusive, None, why);
+        return result(GateOutcome::Inconclusive, None, reason_of(finding));
     }
     if let Some(reason) = degenerate(finding, fraction) {
         return result(GateOutcome::Kept, None, reason);
     }
-    let is_below = |p: Option<f64>| p.filter(|p| *p < alpha);
-    match (is_below(kept), is_below(breached)) {
-        (Some(p), _) => {
-            result(GateOutcome::Kept, Some(p), "the limit was shown to be kept".to_owned())
-        }
-        // What withheld *worse* withholds a breach.
-        (None, Some(_)) if finding.obstacle.is_some_and(withholds_difference) => {
-            let why = finding.reason.clone().unwrap_or_else(|| "no verdict is possible".to_owned());
-            result(GateOutcome::Inconclusive, None, why)
-        }
-        (None, Some(p)) => {
-            result(GateOutcome::Breached, Some(p), "it is worse than the limit".to_owned())
-        }
-        (None, None) => result(GateOutcome::Inconclusive, None, not_shown(finding)),
+    let is_below = |p: Option<f64>| p.filter(|p| *p < tested.alpha);
+    let shown = match (is_below(tested.kept), is_below(tested.breached)) {
+        (Some(p), _) => Some((GateOutcome::Kept, p)),
+        (None, Some(p)) => Some((GateOutcome::Breached, p)),
+        (None, None) => None,
+    };
+    let Some((outcome, p)) = shown else {
+        return result(GateOutcome::Inconclusive, None, not_shown(finding, fraction, tested.alpha));
+    };
+    if let Some(obstacle) = withholds(finding, outcome) {
+        return result(GateOutcome::Inconclusive, None, reason_for(finding, obstacle));
     }
+    let why = match outcome {
+        GateOutcome::Breached => "it is worse than the limit",
+        GateOutcome::Kept | GateOutcome::Inconclusive => "the limit was shown to be kept",
+    };
+    result(outcome, Some(p), why.to_owned())
+}
+
+/// The obstacle that withholds an outcome that tests show, whether it decided the finding's verdict
+/// or not: of a breach what withholds *worse*. That a limit is kept is withheld by what withholds
+/// equivalence, but for steps that the test allows for; where the subject seemed better, by what took
+/// that back because the order may be the reason.
+fn withholds(finding: &Finding, outcome: GateOutcome) -> Option<Obstacle> {
+    let mut all = finding.obstacle.iter().chain(&finding.further_obstacles).copied();
+    if outcome == GateOutcome::Breached {
+        return all.find(|obstacle| withholds_difference(*obstacle));
+    }
+    let seems_better = finding.effect.as_ref().is_some_and(|effect| effect.log_mean > 0.0);
+    all.find(|obstacle| match obstacle {
+        Obstacle::CoarseSteps => finding.step.is_none(),
+        Obstacle::OrderAlone | Obstacle::DriftAlone => {
+            seems_better && finding.obstacle == Some(*obstacle)
+        }
+        other => other.forbids() == Forbidden::Equivalence,
+    })
+}
+
+fn reason_of(finding: &Finding) -> String {
+    finding.reason.clone().unwrap_or_else(|| "no verdict is possible".to_owned())
+}
+
+/// Why an obstacle withholds what tests show.
+fn reason_for(finding: &Finding, obstacle: Obstacle) -> String {
+    if finding.obstacle == Some(obstacle) {
+        return reason_of(finding);
+    }
+    let why = match obstacle {
+        Obstacle::SurvivorsOnly => {
+            "trials failed, and with each failure as the worst result no such difference is shown"
+        }
+        Obstacle::DriftAlone | Obstacle::HidingDrift => {
+            "the subjects were not measured in turns, and beside a drift nothing of it is shown"
+        }
+        Obstacle::OrderAlone => "the difference may be one of the order",
+        Obstacle::OneStep | Obstacle::CoarseSteps | Obstacle::FewDistinctValues => {
+            "the metric's steps are too coarse to show it"
+        }
+        _ => "no verdict is possible",
+    };
+    why.to_owned()
 }
 
 /// Why neither test shows anything of a finding that nothing forbids.
-fn not_shown(finding: &Finding) -> String {
+fn not_shown(finding: &Finding, fraction: f64, alpha: f64) -> String {
     let Some(effect) = &finding.effect else {
         return finding.reason.clone().unwrap_or_else(|| NOT_SHOWN.to_owned());
     };
@@ -225,6 +302,15 @@ fn not_shown(finding: &Finding) -> String {
             "the campaign was ended on purpose after {} pairs, and no test of a limit holds at a \
              block that somebody chose",
             finding.pairs
+        );
+    }
+    let without_steps = tails_beyond(effect, fraction, 0.0);
+    if let Some(step) = finding.step
+        && without_steps.is_some_and(|tails| tails.iter().any(|p| *p < alpha))
+    {
+        return format!(
+            "one step of the values is {:.1} % of the smallest, and {NOT_SHOWN} beside one",
+            100.0 * step
         );
     }
     match finding.look {
@@ -262,6 +348,10 @@ impl GateResult<'_> {
         if finding.effect.is_some() && varying.is_none() {
             return Some("more values of the same kind would not tell".to_owned());
         }
+        let room = ln(1.0 + self.fraction) - step_of(finding);
+        if varying.is_some() && finding.step.is_some() && room <= 0.0 {
+            return Some("values in finer steps would tell".to_owned());
+        }
         if plan.imported.is_some() {
             let more = "an import of more such numbers would tell, or a campaign that measures";
             return Some(more.to_owned());
@@ -271,7 +361,7 @@ impl GateResult<'_> {
         };
         // One-sided at the level that Holm's procedure leaves in the worst case.
         let level = 2.0 * plan.alpha / gated.max(1) as f64;
-        let blocks = blocks_for_difference(ln(1.0 + self.fraction) / effect.log_sd, level);
+        let blocks = blocks_for_difference(room / effect.log_sd, level);
         Some(match blocks {
             Some(blocks) if blocks as usize > finding.pairs => {
                 format!("a new campaign of about {blocks} blocks would tell where nothing differs")
@@ -291,28 +381,65 @@ fn is_barred(finding: &Finding) -> bool {
 /// kept without a p, as the verdict was given without one.
 fn degenerate(finding: &Finding, fraction: f64) -> Option<String> {
     let effect = finding.effect.as_ref().filter(|effect| Effect::does_not_vary(effect))?;
-    let is_inside = effect.log_mean > -ln(1.0 + fraction);
+    let is_inside = effect.log_mean - step_of(finding) > -ln(1.0 + fraction);
     (is_inside && finding.verdict == Verdict::Equivalent)
         .then(|| "the replicates do not vary, and their difference is inside the limit".to_owned())
 }
 
-/// A subject that fails where the reference does not breaches every limit.
-fn fails_more(finding: &Finding, findings: &Findings) -> Option<String> {
+/// Holm's adjusted p of each thing that is gated that its two subjects fail alike. Several limits of
+/// one pair and workload ask it once.
+fn adjusted_failures(asked: &[(&Finding, f64)]) -> Vec<Option<f64>> {
+    let is_same = |one: &Finding, other: &Finding| {
+        let (one, other) = (&one.question, &other.question);
+        (&one.subject, &one.reference, &one.workload)
+            == (&other.subject, &other.reference, &other.workload)
+    };
+    let mut pairs: Vec<&Finding> = Vec::new();
+    for (finding, _) in asked {
+        if !pairs.iter().any(|known| is_same(known, finding)) {
+            pairs.push(finding);
+        }
+    }
+    let p_values: Vec<Option<f64>> = pairs.iter().map(|finding| finding.p_failure).collect();
+    let adjusted = holm_of(&p_values);
+    let of_pair = |finding: &Finding| pairs.iter().position(|known| is_same(known, finding));
+    asked.iter().map(|(finding, _)| of_pair(finding).and_then(|place| adjusted[place])).collect()
+}
+
+/// The level at which failures are compared: that of the look at which they were counted, which is
+/// the last that answers anything; of a campaign without looks, or one that was ended between two,
+/// that of the findings.
+fn level_of_failures(findings: &Findings) -> f64 {
+    let judged = findings.findings.iter().filter(|one| one.question.role != Role::Screen);
+    let looks: Option<Vec<_>> = judged.map(|finding| finding.look).collect();
+    let last = looks.and_then(|looks| looks.into_iter().max_by_key(|look| look.number));
+    last.map_or(findings.alpha, |look| look.alpha.min(findings.alpha))
+}
+
+/// A subject that fails more often than the one it is compared with breaches every limit.
+fn fails_more<'a>(
+    finding: &'a Finding,
+    fraction: f64,
+    adjusted: Option<f64>,
+    findings: &Findings,
+) -> Option<GateResult<'a>> {
+    adjusted.filter(|p| *p < level_of_failures(findings))?;
     let question = &finding.question;
     let of = |subject: &str| {
-        findings
-            .failures
-            .iter()
-            .find(|count| count.subject == subject && count.workload == question.workload)
+        let mut counts = findings.failures.iter();
+        counts.find(|count| count.subject == subject && count.workload == question.workload)
     };
     let (subject, reference) = (of(&question.subject)?, of(&question.reference)?);
-    let share = |failed: u64, trials: u64| failed as f64 / trials.max(1) as f64;
-    let is_more = share(subject.failed, subject.trials) > share(reference.failed, reference.trials);
-    (is_more && subject.p_failure.is_some_and(|p| p < findings.alpha)).then(|| {
-        format!(
+    let share = |count: &FailureCount| count.failed as f64 / ran(count).max(1) as f64;
+    (share(subject) > share(reference)).then(|| {
+        let reason = format!(
             "it failed in {} of {} trials, the reference in {} of {}",
-            subject.failed, subject.trials, reference.failed, reference.trials
-        )
+            subject.failed,
+            ran(subject),
+            reference.failed,
+            ran(reference)
+        );
+        result(finding, fraction, (GateOutcome::Breached, None), reason)
     })
 }
 
@@ -399,6 +526,134 @@ mod tests {
         assert_eq!(gate(&findings, &limits).unwrap()[0].outcome, GateOutcome::Inconclusive);
         findings.findings[0].obstacle = Some(Obstacle::CoarseSteps);
         assert_eq!(gate(&findings, &limits).unwrap()[0].outcome, GateOutcome::Breached);
+    }
+
+    /// 60 blocks of whole ticks: most are this many, and one in `often` is one more.
+    fn ticks(most: u32, often: usize) -> Vec<f64> {
+        let is_more = |block: usize| u32::from(block * 7 % often == 2);
+        (0..60).map(|block| f64::from(most + is_more(block))).collect()
+    }
+
+    #[test]
+    fn a_clock_keeps_and_breaches_no_limit_that_one_of_its_ticks_may_hide_or_be() {
+        let told = |subject: Vec<f64>, fraction: f64| {
+            let mut all = records("a", &ticks(10, 12));
+            all.extend(records("b", &subject));
+            let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+            let plan = plan(&["a", "b"], metrics, 60);
+            let findings = judge(&plan, &all);
+            let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction };
+            let results = gate(&findings, &[limit]).unwrap();
+            let would_tell = results[0].what_would_tell(&plan, &findings, 1);
+            (results[0].outcome, results[0].reason.clone(), would_tell)
+        };
+        // Both read ten where one takes 10.1 and the other 10.9 ticks.
+        let (outcome, reason, would_tell) = told(ticks(10, 9), 0.03);
+        assert_eq!(outcome, GateOutcome::Inconclusive);
+        assert!(reason.contains("one step of the values is 10.0 %"), "{reason}");
+        assert_eq!(would_tell.as_deref(), Some("values in finer steps would tell"));
+        assert_eq!(told(ticks(10, 9), 0.25).0, GateOutcome::Kept, "more than a step is left");
+        assert_eq!(told(ticks(8, 3), 0.03).0, GateOutcome::Kept, "better by more than a step");
+        assert_eq!(told(ticks(11, 9), 0.03).0, GateOutcome::Inconclusive, "one tick may be none");
+        assert_eq!(told(ticks(13, 3), 0.03).0, GateOutcome::Breached);
+    }
+
+    #[test]
+    fn an_obstacle_that_did_not_decide_withholds_what_it_forbids() {
+        use GateOutcome::{Breached, Inconclusive, Kept};
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let plan = plan(&["a", "b"], metrics, 8);
+        let limits =
+            [GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.03 }];
+        let outcome = |worse_percent: f64, obstacle: Obstacle| {
+            let mut findings = judge(&plan, &campaign(worse_percent, 0.005));
+            findings.findings[0].further_obstacles = vec![obstacle];
+            gate(&findings, &limits).unwrap()[0].outcome
+        };
+        for (obstacle, breached, kept) in [
+            (Obstacle::SurvivorsOnly, Inconclusive, Kept),
+            (Obstacle::DriftAlone, Inconclusive, Kept),
+            (Obstacle::OrderAlone, Inconclusive, Kept),
+            (Obstacle::OneStep, Inconclusive, Kept),
+            (Obstacle::HidingDrift, Breached, Inconclusive),
+            (Obstacle::CoarseSteps, Breached, Inconclusive),
+            (Obstacle::FewDistinctValues, Breached, Inconclusive),
+        ] {
+            assert_eq!(outcome(10.0, obstacle), breached, "{obstacle:?}");
+            assert_eq!(outcome(0.0, obstacle), kept, "{obstacle:?}");
+        }
+        // It seemed better, and that may be the order's.
+        let mut findings = judge(&plan, &campaign(-10.0, 0.005));
+        assert_eq!(gate(&findings, &limits).unwrap()[0].outcome, Kept);
+        findings.findings[0].verdict = Verdict::Inconclusive;
+        findings.findings[0].obstacle = Some(Obstacle::OrderAlone);
+        assert_eq!(gate(&findings, &limits).unwrap()[0].outcome, Inconclusive);
+    }
+
+    /// As many blocks, of which so many trials of `b` and of `c` failed.
+    fn failing(blocks: usize, of_b: usize, of_c: usize) -> Vec<Record> {
+        let mut all = Vec::new();
+        for (subject, failed) in [("a", 0), ("b", of_b), ("c", of_c)] {
+            let value = |block: usize| 100.0 * (1.0 + 0.005 * NOISE[block % 8]);
+            let mut own = records(subject, &(0..blocks).map(value).collect::<Vec<_>>());
+            for record in &mut own[..failed] {
+                record.outcome = Outcome::Failed { reason: "crash".to_owned() };
+            }
+            all.extend(own);
+        }
+        all
+    }
+
+    fn of_three(
+        judged: fn(&Plan, &[Record]) -> Findings,
+        change: impl Fn(&mut Plan),
+        records: &[Record],
+    ) -> Vec<(String, GateOutcome)> {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let mut plan = plan(&["a", "b", "c"], metrics, 20);
+        change(&mut plan);
+        let findings = judged(&plan, records);
+        let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.03 };
+        let results = gate(&findings, &[limit]).unwrap();
+        let name = |result: &GateResult<'_>| {
+            let question = &result.finding.question;
+            format!("{} against {}", question.subject, question.reference)
+        };
+        results.iter().map(|result| (name(result), result.outcome)).collect()
+    }
+
+    #[test]
+    fn a_pair_is_breached_by_its_own_failures_and_no_others() {
+        use GateOutcome::{Breached, Inconclusive, Kept};
+        let all_pairs = |plan: &mut Plan| plan.comparisons = model::Comparisons::All;
+        let of = |all: &[Record]| of_three(judge, all_pairs, all);
+        let named = |outcomes: [GateOutcome; 3]| -> Vec<(String, GateOutcome)> {
+            let names = ["b against a", "c against a", "c against b"].map(str::to_owned);
+            names.into_iter().zip(outcomes).collect()
+        };
+        // c failed in 13 of 20, b in 10, a in none.
+        assert_eq!(of(&failing(20, 10, 13)), named([Breached, Breached, Inconclusive]));
+        // Fisher's p of 5 of 20 is 0.047, which three questions do not show; of 7 it is 0.008.
+        assert_eq!(of(&failing(20, 5, 0)), named([Inconclusive, Kept, Inconclusive]));
+        assert_eq!(of(&failing(20, 0, 7)), named([Kept, Breached, Breached]));
+    }
+
+    #[test]
+    fn failures_are_compared_at_the_level_of_the_stop() {
+        let outcome = |judged, looks: &[u32], failed: usize| {
+            let looks = looks.to_vec();
+            let change = |plan: &mut Plan| plan.looks.clone_from(&looks);
+            let mut all = failing(12, failed, 0);
+            all.retain(|record| record.subject != "c");
+            of_three(judged, change, &all)[0].1
+        };
+        // Fisher's p of 6 of 12 is 0.014, adjusted for a second subject 0.027.
+        assert_eq!(outcome(judge, &[], 6), GateOutcome::Breached);
+        assert_eq!(outcome(judge, &[12, 20], 6), GateOutcome::Inconclusive, "0.018");
+        assert_eq!(outcome(judge, &[12, 20], 9), GateOutcome::Breached);
+        // Its user's stop has a p of 7/64 for six, and of 13/4096 for twelve.
+        assert_eq!(outcome(crate::ended, &[], 6), GateOutcome::Inconclusive);
+        assert_eq!(outcome(crate::ended, &[], 12), GateOutcome::Breached);
     }
 
     #[test]
