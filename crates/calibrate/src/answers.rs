@@ -4,6 +4,7 @@ use crate::CalibrationRequest;
 use crate::campaigns::{SimulatedCampaign, repeat};
 use crate::quantities::apart;
 use crate::rate::Rate;
+use crate::reported::Reported;
 use crate::synthetic::{NO_SHELTER, Noise, SIGMA, Shape, THETA, run};
 use crate::table::{CalibrationRow, Limit};
 use analysis::{GateLimit, GateOutcome};
@@ -45,6 +46,11 @@ impl Answer {
     fn on_one_workload(self) -> Self {
         Self { noise: apart_on_the_first_workload, ..self }
     }
+
+    /// The reference's time ends anywhere between two ticks of its clock, in each campaign elsewhere.
+    fn anywhere_in_a_tick(self) -> Self {
+        Self { noise: apart_in_a_tick, ..self }
+    }
 }
 
 const CLAIM_BETTER: &str = "[[claims]]\nsays = \"it is better\"\nmetric = \"makespan\"\nsubject = \"s1\"\neffect = \"better\"\n";
@@ -58,6 +64,12 @@ const USE_CASE: &str = "[use_cases.both]\nw1 = 0.5\nw2 = 0.5\n";
 const TENTH: f64 = 0.095_310_179_804_324_9;
 const HALF: f64 = 0.048_790_164_169_432;
 const TWICE: f64 = 0.182_321_556_793_954_6;
+/// ln 1.25: what a gate allows that asks for more than one step of ten.
+const QUARTER: f64 = 0.223_143_551_314_209_8;
+/// Of ten ticks of a clock, where in the next one the reference's time ends: anywhere.
+const ONE_TICK: f64 = 0.1;
+/// How often each trial fails where failures are compared.
+const FAILING: f64 = 0.3;
 
 fn declaring(declares: &'static str) -> Shape {
     Shape { declares, ..Shape::PAIR }
@@ -166,9 +178,56 @@ fn others() -> Vec<Answer> {
     ]
 }
 
+/// Gates of clocks of ten steps, and of failures.
+fn gates() -> Vec<Answer> {
+    let of_clock = |reported| Shape { reported, ..Shape::PAIR };
+    let all_pairs = Shape { arms: 3, blocks: 20, ..declaring("comparisons = \"all\"\n") };
+    vec![
+        Answer::of(
+            "a gate of 2 % kept at 2 % itself, a clock of ten steps",
+            of_clock(Reported::TenSteps),
+            THETA,
+            |campaign| gated(&campaign.findings, GateOutcome::Kept),
+        )
+        .at_most(MOST_EQUIVALENT),
+        Answer::of(
+            "a gate of 2 % kept at 2 % itself, trials begin with a tick of ten",
+            of_clock(Reported::WholeSteps),
+            THETA,
+            |campaign| gated(&campaign.findings, GateOutcome::Kept),
+        )
+        .at_most(MOST_EQUIVALENT)
+        .anywhere_in_a_tick(),
+        Answer::of(
+            "a gate of 25 % kept at 25 % itself, trials begin with a tick of ten",
+            of_clock(Reported::WholeSteps),
+            QUARTER,
+            |campaign| gated_at(&campaign.findings, 0.25, GateOutcome::Kept),
+        )
+        .at_most(MOST_EQUIVALENT)
+        .anywhere_in_a_tick(),
+        Answer::of(
+            "a gate of 25 % breached at 25 % itself, trials begin with a tick of ten",
+            of_clock(Reported::WholeSteps),
+            QUARTER,
+            |campaign| gated_at(&campaign.findings, 0.25, GateOutcome::Breached),
+        )
+        .anywhere_in_a_tick(),
+        Answer {
+            noise: failing_alike,
+            ..Answer::of(
+                "a gate of three pairs breached, all fail alike in 3 of 10 trials",
+                all_pairs,
+                0.0,
+                |campaign| gated(&campaign.findings, GateOutcome::Breached),
+            )
+        },
+    ]
+}
+
 pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
-    for answer in claims().into_iter().chain(claims_of_several()).chain(others()) {
+    for answer in claims().into_iter().chain(claims_of_several()).chain(others()).chain(gates()) {
         if !answer.name.contains(request.only) {
             continue;
         }
@@ -190,6 +249,24 @@ fn apart_on_the_first_workload(effect: f64) -> Noise {
     })
 }
 
+/// Subjects differ from the reference, whose time is ten to eleven ticks, as drawn for the campaign.
+fn apart_in_a_tick(effect: f64) -> Noise {
+    let mut drawn: Option<f64> = None;
+    Box::new(move |moment, draws| {
+        let more = *drawn.get_or_insert_with(|| (1.0 + ONE_TICK * draws.uniform()).ln());
+        let effect = if moment.arm == 0 { 0.0 } else { effect };
+        Some(more + SIGMA * draws.normal() + effect)
+    })
+}
+
+/// Each trial of every subject fails with the same chance.
+pub(crate) fn failing_alike(_: f64) -> Noise {
+    Box::new(|_, draws| {
+        let value = SIGMA * draws.normal();
+        (draws.uniform() >= FAILING).then_some(value)
+    })
+}
+
 fn confirmed(campaign: &SimulatedCampaign) -> bool {
     became(campaign, ClaimOutcome::Confirmed)
 }
@@ -204,8 +281,12 @@ fn equivalent(campaign: &SimulatedCampaign) -> bool {
 
 /// Whether a gate of 2 % comes out so.
 pub(crate) fn gated(findings: &Findings, outcome: GateOutcome) -> bool {
-    let limit =
-        GateLimit { workload: String::new(), metric: "makespan".to_owned(), fraction: 0.02 };
+    gated_at(findings, 0.02, outcome)
+}
+
+/// Whether a gate of this limit does.
+fn gated_at(findings: &Findings, fraction: f64, outcome: GateOutcome) -> bool {
+    let limit = GateLimit { workload: String::new(), metric: "makespan".to_owned(), fraction };
     analysis::gate(findings, &[limit])
         .is_ok_and(|results| results.iter().any(|result| result.outcome == outcome))
 }

@@ -25,6 +25,8 @@ pub(crate) enum Reported {
     Time,
     /// A time of a clock that ticks ten times in the reference's.
     TenSteps,
+    /// A time of a clock that ticks ten times in the reference's, and with which each trial begins.
+    WholeSteps,
     /// A percentile of so many events.
     Percentile(f64, u32),
     /// A share of so many attempts, one in twenty of the reference's.
@@ -56,9 +58,11 @@ impl Reported {
     /// The metrics of a workload; the first is the one that is judged, with this margin.
     pub(crate) fn metrics(self, margin: f64) -> Vec<Metric> {
         let (unit, direction, reduction) = match self {
-            Self::Time | Self::TenSteps | Self::Iterations(..) | Self::Soak(_) => {
-                (Unit::Nanoseconds, Direction::Lower, Reduction::Median)
-            }
+            Self::Time
+            | Self::TenSteps
+            | Self::WholeSteps
+            | Self::Iterations(..)
+            | Self::Soak(_) => (Unit::Nanoseconds, Direction::Lower, Reduction::Median),
             Self::Percentile(quantile, _) => {
                 (Unit::Nanoseconds, Direction::Lower, Reduction::Quantile(quantile))
             }
@@ -98,6 +102,9 @@ impl Reported {
             Self::TenSteps => {
                 let ticks = (10.0 * log.exp() + draws.uniform()).floor();
                 vec![Sample::values(METRIC, vec![1e8 * ticks])]
+            }
+            Self::WholeSteps => {
+                vec![Sample::values(METRIC, vec![1e8 * (10.0 * log.exp()).floor()])]
             }
             Self::Percentile(_, events) => vec![latencies(log, events, draws)],
             Self::Share(attempts) => {

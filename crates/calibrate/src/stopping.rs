@@ -1,7 +1,7 @@
 //! Target 5: looking more than once.
 
 use crate::CalibrationRequest;
-use crate::answers::gated;
+use crate::answers::{failing_alike, gated};
 use crate::campaigns::{Case, SimulatedCampaign, plan, records, repeat};
 use crate::draws::Draws;
 use crate::quantities::apart;
@@ -73,6 +73,7 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
         rows.push(CalibrationRow::new(None, name, Rate::of(early), Limit::None));
     }
     rows.extend(gates(request)?);
+    rows.extend(failures(request)?);
     Ok(rows)
 }
 
@@ -152,6 +153,36 @@ fn gates(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
             gated(&at_its_end, GateOutcome::Breached),
             gated(&at_its_end, GateOutcome::Kept),
         ])
+    })?;
+    let row = |(index, name): (usize, &str)| {
+        let rate = Rate::of(outcomes.iter().map(|outcome| outcome[index]));
+        CalibrationRow::new(Some(5), name, rate, Limit::AtMost(MOST_WRONG))
+    };
+    Ok(names.into_iter().enumerate().map(row).collect())
+}
+
+/// Campaigns of a fixed number of blocks whose subjects fail alike, ended after whichever block says that
+/// they do not.
+fn failures(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let names = [
+        "fixed, failures differ, ended after the block that looks best",
+        "fixed, gate breached by failures, ended where it looks worst",
+    ];
+    if !names.iter().any(|name| name.contains(request.only)) {
+        return Ok(Vec::new());
+    }
+    let shape = Shape { blocks: MOST, ..Shape::PAIR };
+    let outcomes = repeat(request, |repetition| {
+        let noise = |_: &mut Draws| failing_alike(0.0);
+        let SimulatedCampaign { plan, records, .. } =
+            synthetic::run(request, &shape, &noise, repetition)?;
+        let [mut is_unlike, mut is_breached] = [false; 2];
+        for findings in ended_after_each(&plan, &records) {
+            let mut verdicts = findings.failures.iter().filter_map(|count| count.failure_verdict);
+            is_unlike |= verdicts.any(|verdict| verdict != Verdict::Inconclusive);
+            is_breached |= gated(&findings, GateOutcome::Breached);
+        }
+        Ok([is_unlike, is_breached])
     })?;
     let row = |(index, name): (usize, &str)| {
         let rate = Rate::of(outcomes.iter().map(|outcome| outcome[index]));
