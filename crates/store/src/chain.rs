@@ -6,6 +6,7 @@ use crate::agreement::beginning;
 use crate::documents::{StateDocument, hexadecimal};
 use crate::resumptions::flaws_of_resumptions;
 use model::{Chain, Plan, Record, UNBOUND_RECORD_FORMATS};
+use std::collections::BTreeSet;
 
 /// Flaws told one by one.
 const TOLD_AT_MOST: usize = 20;
@@ -63,6 +64,7 @@ impl Chained<'_> {
         let mut flaws = Vec::new();
         let mut is_bound = false;
         let mut is_of_plan = true;
+        let sequences: BTreeSet<u64> = self.records.iter().map(|one| one.sequence).collect();
         for (at, record) in self.records.iter().enumerate() {
             let Some(chain) = &record.chain else {
                 if is_bound || !UNBOUND_RECORD_FORMATS.contains(&record.format.as_str()) {
@@ -78,7 +80,7 @@ impl Chained<'_> {
                 None => &root.0.previous,
             };
             if chain.previous != *expected {
-                flaws.push(self.broken_link(at));
+                flaws.push(self.broken_link(at, &sequences));
             }
             if chain.plan != root.0.plan && is_of_plan {
                 is_of_plan = false;
@@ -102,12 +104,20 @@ impl Chained<'_> {
         flaws
     }
 
-    /// What the digest at this place says, which is not that of what comes before.
-    fn broken_link(&self, at: usize) -> String {
+    /// What the digest at this place says, which is not that of what comes before. A record is missing
+    /// where none of all that are there has its number.
+    fn broken_link(&self, at: usize, sequences: &BTreeSet<u64>) -> String {
         let record = &self.records[at];
         let name = named(at, record);
         let due = at.checked_sub(1).map_or(0, |before| self.records[before].sequence + 1);
-        match record.sequence.checked_sub(due) {
+        let there = sequences.range(due..due.max(record.sequence)).count() as u64;
+        match record.sequence.checked_sub(due).map(|missing| missing.saturating_sub(there)) {
+            Some(0) if there > 0 => {
+                format!(
+                    "{name} does not follow the record that it was written after; none is missing, \
+                     the order of the records is another"
+                )
+            }
             Some(0) if at == 0 => {
                 format!("{name} was made from another text than that which lies beside it")
             }
@@ -146,6 +156,46 @@ fn named(at: usize, record: &Record) -> String {
     )
 }
 
-fn short(digest: &str) -> &str {
+pub(crate) fn short(digest: &str) -> &str {
     digest.get(..SHORT).unwrap_or(digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::{plan, record};
+    use crate::{Campaign, load};
+    use std::fs;
+
+    /// What is told of six records of which these lines are left, in this order.
+    fn told(order: &[usize]) -> Vec<String> {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign =
+            Campaign::create(results.path(), &plan("demo", "digest"), "", 5, 1).unwrap();
+        for sequence in 0..6 {
+            campaign.append(&mut record(sequence, vec![1.0])).unwrap();
+        }
+        let path = campaign.directory().join("records.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let kept: String = order.iter().map(|at| format!("{}\n", lines[*at])).collect();
+        fs::write(path, kept).unwrap();
+        let loaded = load(campaign.directory()).unwrap();
+        loaded.flaws.into_iter().map(|flaw| flaw.detail).collect()
+    }
+
+    #[test]
+    fn records_in_another_order_are_told_from_missing_ones() {
+        assert_eq!(told(&[0, 1, 2, 3, 4, 5]), [""; 0]);
+        for order in [[0, 2, 1, 3, 4, 5], [0, 5, 2, 3, 4, 1]] {
+            let told = told(&order).join("\n");
+            assert!(told.contains("the record in line 2 ("), "{told}");
+            assert!(told.contains("none is missing, the order of the records"), "{told}");
+            assert!(!told.contains("missing before"), "{told}");
+        }
+        let missing = told(&[0, 3, 4, 5]);
+        assert!(missing[0].contains("2 records are missing before the record in line 2"));
+        // One is missing, and another stands elsewhere.
+        let both = told(&[0, 3, 1, 4, 5]);
+        assert!(both[0].contains("one record is missing before the record in line 2"), "{both:?}");
+    }
 }
