@@ -96,7 +96,7 @@ codes! {
     FewBoots EnoughData "FEW_BOOTS" "Several blocks share each of fewer than five boots: the finding speaks of these boots.",
     FewReplicates EnoughData "FEW_REPLICATES" "Fewer than five replicates of a subject: no verdict is given.",
     EvidenceChanged Elsewhere "EVIDENCE_CHANGED" "The plan, the experiment or the records are not as they were written: no verdict rests on them.",
-    EvidenceUnbound Elsewhere "EVIDENCE_UNBOUND" "An earlier version wrote records, and bound them neither to the plan nor to each other: nobody can know whether they were edited.",
+    EvidenceUnbound Elsewhere "EVIDENCE_UNBOUND" "Records are bound neither to the plan nor to each other, as in campaigns of an earlier version: nobody can know whether they were edited.",
     Fragile RobustVerdicts "FRAGILE" "The verdict hangs on one block.",
     HostCacheSuspected RealDevice "HOST_CACHE_SUSPECTED" "The device answered faster than such a device can, or read again faster than at first although no cache of ours was used: the memory of a host was measured.",
     InsufficientTail EnoughData "INSUFFICIENT_TAIL" "Too few samples beyond this percentile for a verdict.",

@@ -540,7 +540,7 @@ fn evidence(report: &Report) -> CheckWithCaveats {
             ),
             Binding::Absent => (
                 CheckState::NotObserved,
-                noted!("an earlier version wrote the records, and did not bind them"),
+                noted!("the records are not bound, as in campaigns of an earlier version"),
             ),
             Binding::NotLookedAt => (
                 CheckState::NotObserved,

@@ -80,20 +80,20 @@ impl CampaignDocuments<'_> {
         match self.records.len() {
             0 => return told,
             all if loose == all => told.push(
-                "an earlier version wrote the records, and bound them neither to the plan nor to \
-                 each other"
+                "no record is bound, neither to the plan nor to the one before it, as in campaigns \
+                 of an earlier version: nobody can know whether they were edited"
                     .to_owned(),
             ),
             all if loose > 0 => told.push(format!(
-                "an earlier version wrote {loose} of {all} records, and bound these neither to the \
-                 plan nor to each other"
+                "{loose} of {all} records are bound neither to the plan nor to the one before them, \
+                 as in campaigns of an earlier version: nobody can know whether they were edited"
             )),
             _ => {}
         }
         match self.began() {
             None => told.push(
-                "the version that wrote the first record bound neither title, notes and options nor \
-                 the number of the attempt"
+                "the first record binds neither title, notes and options nor the number of the \
+                 attempt, as in campaigns of an earlier version"
                     .to_owned(),
             ),
             Some(began) if !self.is_closed() => {
@@ -512,7 +512,11 @@ mod tests {
             let loaded = load(&directory).unwrap();
             assert_eq!(told(&loaded), "");
             assert_eq!(loaded.binding, Binding::Absent);
-            assert!(loaded.unbound[0].contains("bound them neither"), "{:?}", loaded.unbound);
+            assert!(
+                loaded.unbound[0].contains("no record is bound, neither"),
+                "{:?}",
+                loaded.unbound
+            );
             let has = |code| loaded.caveats.iter().any(|caveat| caveat.code == code);
             assert!(has(CaveatCode::EvidenceUnbound), "{:?}", loaded.caveats);
         };
