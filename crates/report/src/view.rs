@@ -395,12 +395,21 @@ fn reproduce(inputs: &Inputs<'_>) -> Vec<String> {
         Some(imported) => {
             format!("schedlab import {}{options} --mapping {origin}", imported.format)
         }
-        None => format!(
-            "schedlab run {origin} --fresh --venue {} --set seed={}{options}",
-            plan.venue, plan.seed
-        ),
+        None => format!("schedlab run {origin} --fresh{}{options}", unrecorded(plan)),
     };
     vec![again, format!("schedlab judge {}", quoted(inputs.directory))]
+}
+
+/// The venue and the seed as options, where the plan does not record them as such: they may have
+/// been drawn, or be those of the experiment.
+fn unrecorded(plan: &Plan) -> String {
+    let has = |key: &str| {
+        let mut options = plan.options.iter();
+        options.any(|option| option.split('=').next().is_some_and(|word| word.trim() == key))
+    };
+    let venue = if has("--venue") { String::new() } else { format!(" --venue {}", plan.venue) };
+    let seed = if has("seed") { String::new() } else { format!(" --set seed={}", plan.seed) };
+    venue + &seed
 }
 
 /// A word as a shell takes it.

@@ -34,7 +34,7 @@ pub const EXIT_CODES: &[(&str, &str)] = &[
     ("0", "done, whatever the verdict"),
     (
         "1",
-        "the tool or its surroundings failed; `verify`: something differs, or a report was not compared",
+        "the tool or its surroundings failed; `verify`: something differs, was not compared, or is bound by nothing",
     ),
     ("2", "usage: the command line or the experiment cannot be meant"),
     ("3", "`gate` only: a limit was shown to be breached"),

@@ -3,6 +3,7 @@
 
 use crate::documents::{Head, hexadecimal};
 use crate::durable::{failed, read_limited, replace};
+use crate::known_records::KnownRecords;
 use crate::load::read_state;
 use crate::lookup::{CampaignEntry, all};
 use model::{Attempt, Plan};
@@ -138,11 +139,11 @@ impl Attempts {
         self.count_asked(plan, Asked { files, ..Asked::of(plan) }, begins, unix_ns)
     }
 
-    /// How many records the machine knows of a campaign that lies in this directory, while it ran
-    /// here; `None` where it knows of none.
-    pub fn known_records(&self, directory: &Path) -> Option<u64> {
+    /// What the machine knows of the records of a campaign that lies in this directory, and ran or
+    /// was imported here; `None` where it knows of none.
+    pub fn known_records(&self, directory: &Path) -> Option<KnownRecords> {
         let state = read_state(directory).ok()?;
-        self.known(state.created_unix_ns).map(|head| head.records)
+        self.known(state.created_unix_ns).map(KnownRecords::new)
     }
 
     /// The last record that the machine knows of a campaign that was created then.

@@ -74,6 +74,11 @@ impl Manifest {
         let format = BUNDLE_FORMAT.to_owned();
         Self { format, schedlab, campaign, redaction, files: BTreeMap::new() }
     }
+
+    /// The version that this one packs a bundle of these files as.
+    pub fn due_format(&self) -> &'static str {
+        if self.files.contains_key(IMPORT) { IMPORT_BUNDLE_FORMAT } else { BUNDLE_FORMAT }
+    }
 }
 
 /// One file of a bundle.
@@ -114,9 +119,7 @@ fn write(directory: &Path, mut manifest: Manifest, file: &Path) -> Result<Manife
     manifest.files = present
         .map(|name| Ok(((*name).to_owned(), digest(&directory.join(name))?)))
         .collect::<Result<_>>()?;
-    let is_import = manifest.files.contains_key(IMPORT);
-    let format = if is_import { IMPORT_BUNDLE_FORMAT } else { BUNDLE_FORMAT };
-    format.clone_into(&mut manifest.format);
+    manifest.due_format().clone_into(&mut manifest.format);
     let fail = |error: io::Error| failed("write", file, &error);
     let target = File::create_new(file).map_err(fail)?;
     let mut archive = Builder::new(GzEncoder::new(target, Compression::default()));

@@ -49,6 +49,17 @@ pub struct Campaign {
     is_broken: bool,
 }
 
+/// What the name of a campaign's directory begins with when it is made: the plan's name, and when
+/// that was (UTC).
+///
+/// # Errors
+/// When no calendar has that time.
+pub fn directory_stem(plan: &str, unix_ns: u64) -> Result<String> {
+    let moment = jiff::Timestamp::from_nanosecond(i128::from(unix_ns))
+        .map_err(|error| Error::environment(format!("cannot name a campaign of {plan}"), error))?;
+    Ok(format!("{plan}-{}", moment.strftime("%Y%m%d-%H%M%S")))
+}
+
 impl Campaign {
     /// Makes `results/<name>-<yyyymmdd-hhmmss>-<id4>/` (UTC) and locks it.
     /// `origin` is the text that the plan was made from: an experiment, which is kept as
@@ -64,11 +75,8 @@ impl Campaign {
         unix_ns: u64,
         unique: u16,
     ) -> Result<Campaign> {
-        let moment = jiff::Timestamp::from_nanosecond(i128::from(unix_ns)).map_err(|error| {
-            Error::environment(format!("cannot name a campaign of {}", plan.name), error)
-        })?;
-        let stamp = moment.strftime("%Y%m%d-%H%M%S");
-        let directory = results.join(format!("{}-{stamp}-{unique:04x}", plan.name));
+        let stem = directory_stem(&plan.name, unix_ns)?;
+        let directory = results.join(format!("{stem}-{unique:04x}"));
         fs::create_dir_all(results).map_err(|error| failed("create", results, &error))?;
         // Whatever lies there already is somebody else's.
         fs::create_dir(&directory).map_err(|error| failed("create", &directory, &error))?;

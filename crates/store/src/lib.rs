@@ -13,6 +13,7 @@ mod chain;
 mod documents;
 mod durable;
 mod import_head;
+mod known_records;
 mod load;
 mod lookup;
 mod records;
@@ -25,10 +26,11 @@ mod fixtures;
 
 pub use attempts::Attempts;
 pub use bundle::{Manifest, Packed, Unpacked, pack, unpack};
-pub use campaign::Campaign;
+pub use campaign::{Campaign, directory_stem};
 pub use documents::{CampaignState, Redaction, fingerprint_digest};
 pub use durable::replace;
 pub use import_head::{import_head, is_import};
+pub use known_records::KnownRecords;
 pub use load::{
     LoadedCampaign, is_origin_of_import, load, load_findings, load_without_records, planned_name,
 };

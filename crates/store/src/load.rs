@@ -29,6 +29,9 @@ pub struct LoadedCampaign {
     pub plan: Plan,
     /// Every complete record, in the order they were appended.
     pub records: Vec<Record>,
+    /// SHA-256 (hex) of each record's line, in the same order; none of a campaign that is followed
+    /// while it grows.
+    pub digests: Vec<String>,
     /// Warnings about the campaign's files.
     pub caveats: Vec<Caveat>,
     /// What of the evidence is not as it was written: no verdict may rest on it.
@@ -94,6 +97,7 @@ pub fn load(directory: &Path) -> Result<LoadedCampaign> {
         }
     };
     loaded.flaws = state.flaws.into_iter().chain(flaws).collect();
+    loaded.digests = scanned.digests;
     Ok(loaded)
 }
 
@@ -109,6 +113,7 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
         origin: origin_in(directory, &plan),
         plan,
         records: Vec::new(),
+        digests: Vec::new(),
         caveats: state.caveats,
         flaws: Vec::new(),
         binding: Binding::NotLookedAt,

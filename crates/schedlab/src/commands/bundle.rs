@@ -2,10 +2,11 @@
 //! records give.
 
 use super::evidence::{self, Examined};
+use super::manifest_fields::{self, FieldOutcome, redaction_sentence};
 use super::reports::{document, judged};
 use super::secrets;
 use super::signatures::{self, Signature};
-use super::unpacked_bundle::{opened, redaction_sentence, temporary};
+use super::unpacked_bundle::{opened, temporary};
 use crate::cli::{Bundle, Common, Verify};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
@@ -25,6 +26,8 @@ const NEEDED: [&str; 3] = ["plan.json", "records.jsonl", "state.json"];
 const PAGE: &str = "report.html";
 /// What is compared number by number.
 const FINDINGS: &str = "findings.json";
+/// Said of a report that differs.
+const IS_OTHER: &str = "is not what the records give";
 /// Differences told one by one.
 const TOLD_AT_MOST: usize = 20;
 
@@ -152,13 +155,13 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
     };
     seen.note_signature(arguments)?;
     seen.problems.extend(store::unknown_keys(home.path()));
-    let mut redaction = manifest.redaction.clone();
+    let mut redaction = None;
     match opened(common, home.path(), &manifest) {
         Ok(Examined { loaded, not_replanned }) => {
-            // A bundle that was packed anew is redacted still.
-            redaction = redaction.or_else(|| loaded.redaction.clone());
+            redaction = manifest_fields::redaction_of(&manifest, &loaded);
             seen.note_evidence(&loaded, not_replanned);
             seen.compare(&loaded, &manifest, home.path())?;
+            seen.note_manifest(&loaded, &manifest);
         }
         Err(error) => seen.problems.extend(without_campaign(home.path(), &error)),
     }
@@ -180,6 +183,8 @@ struct Verification {
     unchecked: Vec<String>,
     /// Reports that were compared with nothing: of them nothing is verified.
     undrawn: Vec<String>,
+    /// How many records are bound to nothing, where any are: nobody can verify these.
+    loose: Option<String>,
     /// How often the campaign was resumed and what ran again, where it was.
     resumed: Option<String>,
 }
@@ -203,13 +208,45 @@ impl Verification {
     fn note_evidence(&mut self, loaded: &LoadedCampaign, not_replanned: Option<String>) {
         self.problems.extend(loaded.flaws.iter().map(|flaw| flaw.detail.clone()));
         self.resumed = lab::resumed(loaded);
+        let count = loaded.records.len();
         if loaded.binding == Binding::Checked {
-            self.checked.push(format!("chain of {} records", loaded.records.len()));
+            self.checked.push(format!("chain of {count} records"));
+        } else {
+            let loose = loaded.records.iter().filter(|record| record.chain.is_none()).count();
+            self.loose = Some(format!("nothing binds {loose} of {count} records"));
         }
         self.unchecked.extend_from_slice(&loaded.unbound);
         match not_replanned {
             Some(why) => self.unchecked.push(format!("not re-planned: {why}")),
             None => self.checked.push(format!("plan of {}", loaded.origin)),
+        }
+    }
+
+    /// Holds the manifest against what was unpacked, after the reports were compared.
+    fn note_manifest(&mut self, loaded: &LoadedCampaign, manifest: &Manifest) {
+        let mut campaign = manifest_fields::campaign(manifest, loaded);
+        if let FieldOutcome::NotChecked(why) = &campaign
+            && self.problems.iter().any(|problem| problem.ends_with(IS_OTHER))
+        {
+            campaign = FieldOutcome::Differs(why.clone());
+        }
+        let redaction = manifest_fields::redaction(manifest, loaded);
+        for outcome in [campaign, redaction, manifest_fields::format(manifest, &version())] {
+            match outcome {
+                FieldOutcome::Agrees => {}
+                FieldOutcome::Differs(problem) => self.problems.push(problem),
+                FieldOutcome::NotChecked(why) => self.unchecked.push(why),
+            }
+        }
+        // Where a report was not compared, that names the version already.
+        if manifest.schedlab != version() && self.undrawn.is_empty() {
+            self.undrawn.push("the version in manifest.json".to_owned());
+            self.unchecked.push(format!(
+                "manifest.json: schedlab is {}, and this is {}: whether that version judges and \
+                 draws the same",
+                manifest.schedlab,
+                version()
+            ));
         }
     }
 
@@ -269,7 +306,7 @@ impl Verification {
         match packed {
             Some(packed) if packed == bytes => self.checked.push(name.to_owned()),
             Some(_) if is_same_version => {
-                self.problems.push(format!("{name} is not what the records give"));
+                self.problems.push(format!("{name} {IS_OTHER}"));
             }
             Some(_) => {
                 self.undrawn.push(name.to_owned());
@@ -280,11 +317,19 @@ impl Verification {
                     version()
                 ));
             }
-            // Another version may have packed other documents.
             None if is_same_version => {
                 self.problems.push(format!("{name} is missing, and bundles of it have it"));
             }
-            None => {}
+            // Another version may have packed other documents.
+            None => {
+                self.undrawn.push(name.to_owned());
+                self.unchecked.push(format!(
+                    "{name} is not there: version {}, as the manifest has it, may have packed none, \
+                     and version {} packs one",
+                    manifest.schedlab,
+                    version()
+                ));
+            }
         }
     }
 
@@ -293,9 +338,12 @@ impl Verification {
         let problems = once(&self.problems);
         if problems.is_empty() {
             let (checked, undrawn) = (self.checked.join(", "), self.undrawn.join(", "));
-            let (outcome, code) = match undrawn.as_str() {
-                "" => (format!("verified ({checked})"), ExitCode::Done),
-                names => {
+            let (outcome, code) = match (&self.loose, undrawn.as_str()) {
+                (Some(loose), _) => {
+                    (format!("NOT bound: {loose} (compared: {checked})"), ExitCode::Failure)
+                }
+                (None, "") => (format!("verified ({checked})"), ExitCode::Done),
+                (None, names) => {
                     (format!("NOT verified: {names} (verified: {checked})"), ExitCode::Failure)
                 }
             };

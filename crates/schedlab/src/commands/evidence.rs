@@ -3,14 +3,15 @@
 //! The experiment is planned again, with the options that the plan recorded. Where that cannot be
 //! done, or another version planned it, nothing is said against the plan: it is *not re-planned*.
 
+use super::import_evidence;
 use super::planning::resolve;
 use crate::cli::Common;
 use crate::environment::state_directory;
 use contract::{Factor, Result};
-use model::{Caveat, CaveatCode, Plan};
+use model::{Caveat, CaveatCode, Plan, Record};
 use serde_json::Value;
 use std::path::Path;
-use store::{Attempts, LoadedCampaign};
+use store::{Attempts, KnownRecords, LoadedCampaign};
 
 /// Longest value that is told whole.
 const LONGEST: usize = 60;
@@ -31,21 +32,45 @@ pub(super) struct Examined {
 /// Those of [`lab::load`].
 pub(super) fn load(common: &Common, directory: &Path) -> Result<LoadedCampaign> {
     // Before the records: a run may store more of them meanwhile.
-    let attempts = state_directory(common.runtime_dir.as_deref());
-    let known = attempts.and_then(|state| Attempts::of(&state).known_records(directory));
+    let known = known(common, directory);
     let loaded = lab::load(directory)?;
-    let mut loaded = examine(common, directory, loaded).loaded;
-    let found = loaded.records.len() as u64;
-    if let Some(known) = known.filter(|known| *known > found && loaded.redaction.is_none()) {
-        let flaw =
-            format!("records were removed: this machine knew {known}, and {found} are there");
-        loaded.flaws.push(Caveat::new(CaveatCode::EvidenceChanged, flaw));
-    }
-    Ok(loaded)
+    Ok(examine(common, directory, loaded, known.as_ref()).loaded)
 }
 
-/// Compares the plan of a campaign that lies in a directory with the experiment beside it.
-pub(super) fn examine(common: &Common, directory: &Path, mut loaded: LoadedCampaign) -> Examined {
+/// What this machine knows of the records of a campaign that lies in a directory, wherever it ran.
+pub(super) fn known(common: &Common, directory: &Path) -> Option<KnownRecords> {
+    let state = state_directory(common.runtime_dir.as_deref())?;
+    Attempts::of(&state).known_records(directory)
+}
+
+/// Compares the plan of a campaign that lies in a directory with the experiment beside it, and its
+/// records with what this machine knows of them.
+pub(super) fn examine(
+    common: &Common,
+    directory: &Path,
+    loaded: LoadedCampaign,
+    known: Option<&KnownRecords>,
+) -> Examined {
+    let mut examined = compared_with_origin(common, directory, loaded);
+    let loaded = &mut examined.loaded;
+    if let Some(flaw) = known.and_then(|known| known.contradiction(loaded)) {
+        let flaw = Caveat::new(CaveatCode::EvidenceChanged, flaw);
+        // A redaction may have it from the campaign that it is one of.
+        if !loaded.flaws.contains(&flaw) {
+            loaded.flaws.push(flaw);
+        }
+    }
+    examined
+}
+
+/// Compares the plan of a campaign with what it was made from.
+fn compared_with_origin(common: &Common, directory: &Path, mut loaded: LoadedCampaign) -> Examined {
+    if loaded.plan.imported.is_some() && loaded.redaction.is_none() {
+        let mapping = super::planning::text_of(&directory.join(loaded.origin)).unwrap_or_default();
+        let told = import_evidence::differences(&loaded.plan, &mapping, loaded.origin);
+        let named = told.into_iter().map(|one| Caveat::new(CaveatCode::EvidenceChanged, one));
+        loaded.flaws.splice(..0, named);
+    }
     let not_replanned = match replanned(common, directory, &loaded, false) {
         Ok(again) if stands_for_others(&loaded.plan, &again) => Some(
             "its kernels or schedulers are named by what a cache holds, and here that is another"
@@ -56,7 +81,7 @@ pub(super) fn examine(common: &Common, directory: &Path, mut loaded: LoadedCampa
             // Where the plan is not that of its records, its seed may be the reason.
             if !loaded.flaws.is_empty() {
                 let declared = replanned(common, directory, &loaded, true).ok();
-                differences.extend(declared.and_then(|plan| other_seed(&loaded.plan, &plan)));
+                differences.extend(declared.and_then(|plan| other_seed(&loaded, &plan)));
             }
             let is_of_this_version = again.digest == loaded.plan.digest;
             let (declared, other): (Vec<_>, Vec<_>) =
@@ -100,15 +125,16 @@ fn replanned(
     let path = directory.join(loaded.origin);
     let text = super::planning::text_of(&path)
         .map_err(|error| format!("{} cannot be read: {error}", loaded.origin))?;
-    let (mut overrides, budget_ns) = options(&plan.options)?;
+    let Options { mut overrides, budget_ns, venue } = options(&plan.options)?;
     if !plan.is_seed_generated && !is_declared_seed {
+        overrides.retain(|(key, _)| key != "seed");
         overrides.push(("seed".to_owned(), plan.seed.to_string()));
     }
     let request = plan::PlanRequest {
         text: &text,
         name: &plan.name,
         overrides: &overrides,
-        venue: Some(&plan.venue),
+        venue: Some(venue.as_deref().unwrap_or(&plan.venue)),
         budget_ns,
         is_quick: plan.is_quick,
         drawn_seed: plan.seed,
@@ -120,11 +146,17 @@ fn replanned(
     })
 }
 
-/// The options that a plan recorded: values that were set, and the budget.
-type Options = (Vec<(String, String)>, Option<u64>);
+/// The options that a plan recorded. Versions before recorded neither the venue nor a seed that was
+/// set.
+#[derive(Default)]
+struct Options {
+    overrides: Vec<(String, String)>,
+    budget_ns: Option<u64>,
+    venue: Option<String>,
+}
 
 fn options(words: &[String]) -> std::result::Result<Options, String> {
-    let (mut overrides, mut budget_ns) = (Vec::new(), None);
+    let mut options = Options::default();
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let unknown = || format!("the plan records an option that is not known: {word}");
@@ -133,16 +165,17 @@ fn options(words: &[String]) -> std::result::Result<Options, String> {
             "--set" => {
                 let (key, value) =
                     words.next().and_then(|pair| pair.split_once('=')).ok_or_else(unknown)?;
-                overrides.push((key.trim().to_owned(), value.trim().to_owned()));
+                options.overrides.push((key.trim().to_owned(), value.trim().to_owned()));
             }
+            "--venue" => options.venue = Some(words.next().ok_or_else(unknown)?.clone()),
             "--budget" => {
                 let value = words.next().ok_or_else(unknown)?;
-                budget_ns = Some(model::parse_duration(value).map_err(|_| unknown())?);
+                options.budget_ns = Some(model::parse_duration(value).map_err(|_| unknown())?);
             }
             _ => return Err(unknown()),
         }
     }
-    Ok((overrides, budget_ns))
+    Ok(options)
 }
 
 /// A place where two plans differ.
@@ -202,8 +235,20 @@ fn differences(loaded: &LoadedCampaign, again: &Plan) -> Vec<Difference> {
     found
 }
 
-fn other_seed(stored: &Plan, declared: &Plan) -> Option<Difference> {
-    (!declared.is_seed_generated && stored.seed != declared.seed).then(|| Difference {
+/// The seed that the experiment declares, where the records were made by it and not by that of the
+/// plan. A seed that was set on the command line is no edit, and versions before did not record it.
+fn other_seed(loaded: &LoadedCampaign, declared: &Plan) -> Option<Difference> {
+    let stored = &loaded.plan;
+    let made_by = |seed: u64| {
+        let is_of = |record: &&Record| {
+            plan::trial_seed(seed, record.block, &record.workload) == record.seed
+        };
+        loaded.records.iter().filter(is_of).count()
+    };
+    let is_other = !declared.is_seed_generated
+        && stored.seed != declared.seed
+        && made_by(declared.seed) > made_by(stored.seed);
+    is_other.then(|| Difference {
         place: vec!["seed".to_owned()],
         stored: stored.seed.to_string(),
         planned: declared.seed.to_string(),

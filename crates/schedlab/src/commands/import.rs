@@ -63,6 +63,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
         return Err(error);
     }
     campaign.mark_finished()?;
+    keep_count(common, &campaign);
     let directory = campaign.directory().to_owned();
     drop(campaign);
     tell(&replicates(&mapping, importer));
@@ -87,6 +88,16 @@ fn count_attempt(
             tell(&format!("{attempts}: attempts are not counted: {error}"));
             Ok(())
         }
+    }
+}
+
+/// Lets the machine remember which records there are, so that others are missed later. Where it
+/// cannot, that is no reason not to import them.
+fn keep_count(common: &Common, campaign: &Campaign) {
+    let Some(directory) = state_directory(common.runtime_dir.as_deref()) else { return };
+    let attempts = Attempts::of(&directory);
+    if let Err(error) = campaign.keep_count(&attempts) {
+        tell(&format!("{attempts}: the number of records is not remembered: {error}"));
     }
 }
 

@@ -121,12 +121,14 @@ pub(super) fn resolve(
         .or_else(|| schedulers::stands_for(common, factor, text))
 }
 
-/// The options that changed the experiment, except the seed and the venue, which
-/// the plan names itself.
+/// The options that changed the experiment.
 fn words(options: &PlanOptions) -> Vec<String> {
     let mut words = Vec::new();
-    for pair in options.set.iter().filter(|pair| !pair.trim_start().starts_with("seed=")) {
+    for pair in &options.set {
         words.extend(["--set".to_owned(), pair.clone()]);
+    }
+    if let Some(venue) = &options.venue {
+        words.extend(["--venue".to_owned(), venue.clone()]);
     }
     if let Some(budget) = &options.budget {
         words.extend(["--budget".to_owned(), budget.clone()]);

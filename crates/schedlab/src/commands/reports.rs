@@ -1,9 +1,10 @@
 //! `schedlab judge`, `report` and `show`: again from the records.
 
 use super::evidence;
+use super::manifest_fields::{self, FieldOutcome, redaction_sentence};
 use super::save::save;
 use super::signals::hear_signals;
-use super::unpacked_bundle::{opened, redaction_sentence, temporary};
+use super::unpacked_bundle::{opened, temporary};
 use crate::browser;
 use crate::cli::{Common, Judge, Presentation, ReportArguments, ShowArguments};
 use crate::environment::FONTS;
@@ -127,10 +128,14 @@ fn of_bundle(common: &Common, file: &Path) -> Result<(LoadedCampaign, Findings)>
     if let Some(problem) = unpacked.problems.first() {
         tell(&format!("{problem}: `schedlab verify {}` says more", file.display()));
     }
-    if let Some(redaction) = &unpacked.manifest.redaction {
-        tell(&format!("{}: {}", file.display(), redaction_sentence(redaction)));
+    let manifest = unpacked.manifest;
+    let loaded = opened(common, home.path(), &manifest)?.loaded;
+    if let FieldOutcome::Differs(problem) = manifest_fields::redaction(&manifest, &loaded) {
+        tell(&format!("{problem}: `schedlab verify {}` says more", file.display()));
     }
-    let loaded = opened(common, home.path(), &unpacked.manifest)?.loaded;
+    if let Some(redaction) = manifest_fields::redaction_of(&manifest, &loaded) {
+        tell(&format!("{}: {}", file.display(), redaction_sentence(&redaction)));
+    }
     let findings = lab::judge_records(&loaded);
     Ok((loaded, findings))
 }

@@ -1,20 +1,10 @@
 //! The campaign in an unpacked bundle.
 
-use super::evidence::{Examined, examine};
+use super::evidence::{self, Examined, examine};
 use crate::cli::Common;
 use contract::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
-use store::{Manifest, Redaction};
-
-/// What a redaction did, in one sentence.
-pub(super) fn redaction_sentence(redaction: &Redaction) -> String {
-    if *redaction == Redaction::default() {
-        return "it is redacted by an earlier version; a note of its plan says what was replaced"
-            .to_owned();
-    }
-    let left_out = redaction.left_out.join(", ");
-    format!("it is redacted: placeholders stand for {}; left out: {left_out}", redaction.words())
-}
+use store::Manifest;
 
 /// The campaign of an unpacked bundle, under the name that it had. Errors name its files as the
 /// bundle does: where they lie meanwhile is nobody's business.
@@ -26,7 +16,9 @@ pub(super) fn opened(common: &Common, directory: &Path, manifest: &Manifest) -> 
         cause: by_name(error.cause),
         ..error
     })?;
-    let mut examined = examine(common, directory, loaded);
+    // A bundle may come back to the machine that its campaign ran on.
+    let known = evidence::known(common, directory);
+    let mut examined = examine(common, directory, loaded, known.as_ref());
     examined.loaded.directory = PathBuf::from(&manifest.campaign);
     Ok(examined)
 }

@@ -57,13 +57,23 @@ fn repacked(
     name: &str,
     change: impl Fn(&Path, &mut serde_json::Value),
 ) -> PathBuf {
+    remade(bundle, how, name, |home, manifest| change(home, &mut manifest["files"]))
+}
+
+/// The bundle after something was done to its files and to its manifest.
+fn remade(
+    bundle: &Path,
+    how: &str,
+    name: &str,
+    change: impl Fn(&Path, &mut serde_json::Value),
+) -> PathBuf {
     let home = bundle.with_file_name(format!("{how}-{name}"));
     fs::create_dir(&home).unwrap();
     tool("tar", &home, &["-xzf", &text(bundle)]);
     let manifest = home.join("manifest.json");
     let mut document: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
-    change(&home, &mut document["files"]);
+    change(&home, &mut document);
     let mut names: Vec<String> = document["files"].as_object().unwrap().keys().cloned().collect();
     names.retain(|name| home.join(name).exists());
     fs::write(&manifest, document.to_string()).unwrap();
@@ -193,6 +203,46 @@ fn a_report_that_no_version_draws_of_such_a_campaign_is_no_part_of_it() {
 }
 
 #[test]
+fn each_field_of_a_manifest_is_held_against_the_bundle_or_said_not_to_be_checked() {
+    let (bench, bundle) = bundled();
+    let verified = |name: &str, of: &Path, change: &dyn Fn(&mut serde_json::Value)| {
+        let made = remade(of, "manifest", name, |_, manifest| change(manifest));
+        bench.expect(1, &["verify", &text(&made)])
+    };
+    let told = verified("version", &bundle, &|manifest| manifest["schedlab"] = "9.9.9".into());
+    assert!(told.contains("NOT verified: the version in manifest.json (verified: "), "{told}");
+    assert!(told.contains("manifest.json: schedlab is 9.9.9, and this is "), "{told}");
+    let told = verified("reports", &bundle, &|manifest| {
+        manifest["schedlab"] = "9.9.9".into();
+        manifest["files"].as_object_mut().unwrap().retain(|name, _| !name.starts_with("report."));
+    });
+    assert!(told.contains("NOT verified: report.md"), "{told}");
+    assert!(told.contains("report.md is not there: version 9.9.9, as the manifest"), "{told}");
+    let told = verified("redaction", &bundle, &|manifest| {
+        manifest["redaction"] = serde_json::json!({"replaced": {"hosts": 3}, "left_out": []});
+    });
+    let words = "manifest.json: redaction is `placeholders stand for hosts (3); left out: `, and \
+                 state.json gives absent";
+    assert!(told.contains(words) && !told.contains("it is redacted"), "{told}");
+    let told = verified("format", &bundle, &|manifest| {
+        manifest["format"] = "schedlab.bundle/1".into();
+    });
+    assert!(told.contains("manifest.json: format is schedlab.bundle/1, and this"), "{told}");
+    let told = verified("name", &bundle, &|manifest| manifest["campaign"] = "other".into());
+    let words = "manifest.json: campaign is other, and plan.json and state.json give effect-";
+    assert!(told.contains(words), "{told}");
+
+    let redacted = bench.path().join("redacted.tar.gz");
+    bench.expect(0, &["bundle", "last", "--redact", "--output", &text(&redacted)]);
+    bench.expect(0, &["verify", &text(&redacted)]);
+    let told = verified("public", &redacted, &|manifest| {
+        manifest.as_object_mut().unwrap().remove("redaction").unwrap();
+    });
+    let words = "manifest.json: redaction is absent, and state.json gives `placeholders stand for";
+    assert!(told.contains(words) && told.contains("it is redacted: placeholders"), "{told}");
+}
+
+#[test]
 fn what_is_damaged_or_no_bundle_is_an_error_that_says_so() {
     let (bench, bundle) = bundled();
     let mut bytes = fs::read(&bundle).unwrap();
@@ -294,6 +344,8 @@ fn campaign_with_secrets() -> Bench {
         state["caveats"] = serde_json::json!([{"code": "TORN_RECORD", "detail": all}]);
         state.as_object_mut().unwrap().retain(|key, _| key != "head" && key != "attempt");
     });
+    // Nor did that version let the machine remember its records.
+    fs::remove_dir_all(bench.path().join("run/campaigns")).unwrap();
     bench
 }
 
@@ -305,9 +357,14 @@ fn a_redacted_bundle_verifies_says_so_and_holds_no_secret() {
     let mut command = bench.command(&words);
     let packed = command.env("USER", "qzalice").env("HOME", "/var/home/qzalice").output().unwrap();
     assert!(packed.status.success(), "{}", errors(&packed));
-    let verified = bench.expect(0, &["verify", &text(&bundle)]);
+    // All is what its records give, and nothing binds these.
+    let verified = bench.expect(1, &["verify", &text(&bundle)]);
     assert!(verified.contains("it is redacted: placeholders stand for"), "{verified}");
-    assert!(verified.contains("verified ("), "{verified}");
+    assert!(
+        verified.contains("NOT bound: nothing binds 18 of 18 records (compared: "),
+        "{verified}"
+    );
+    assert!(!verified.contains("differs: "), "{verified}");
     let shown = bench.run(&["show", &text(&bundle)]);
     assert!(errors(&shown).contains("it is redacted"), "{}", errors(&shown));
     let report = String::from_utf8(shown.stdout).unwrap();

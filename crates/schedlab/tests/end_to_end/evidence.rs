@@ -1,6 +1,7 @@
 //! Evidence that was edited: named, and no verdict rests on it.
 
 use crate::bench::{Bench, KNOWN_EFFECT};
+use model::{Record, SampleData};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -280,7 +281,10 @@ const EDITS: &[Edit] = &[
     (
         "reordered records",
         |directory| edit_lines(directory, |lines| lines.swap(4, 5)),
-        &["the record in line 6 (block 2, "],
+        &[
+            "the record in line 6 (block 2, ",
+            "does not follow the record that it was written after; none is missing",
+        ],
     ),
     (
         "changed record",
@@ -350,6 +354,163 @@ fn whatever_was_edited_is_named_and_leaves_no_verdict() {
     let verified = bench.expect(0, &["verify", &bundle]);
     assert!(verified.contains("chain of 24 records, plan of experiment.toml"), "{verified}");
     assert!(!verified.contains("not checked"), "{verified}");
+}
+
+/// The campaign as somebody with the source would forge it: the values of a subject are doubled, and
+/// every digest is computed as the writer of a campaign does.
+fn forged(bench: &Bench, directory: &Path) -> PathBuf {
+    let loaded = store::load(directory).unwrap();
+    let origin = fs::read_to_string(directory.join(loaded.origin)).unwrap();
+    let (home, unix_ns) = (bench.path().join("forged"), loaded.created_unix_ns);
+    let mut campaign =
+        store::Campaign::create(&home, &loaded.plan, &origin, unix_ns, 0x0a0b).unwrap();
+    campaign.note_attempt(loaded.attempt.unwrap()).unwrap();
+    if let Some(environment) = &loaded.environment {
+        campaign.save_fingerprint(environment).unwrap();
+    }
+    let mut records = loaded.records;
+    for record in &mut records {
+        record.chain = None;
+        if record.subject == "faster" {
+            double(record);
+        }
+        campaign.append(record).unwrap();
+    }
+    campaign.mark_finished().unwrap();
+    campaign.directory().to_owned()
+}
+
+fn double(record: &mut Record) {
+    for sample in record.invocations.iter_mut().flat_map(|one| &mut one.samples) {
+        match &mut sample.data {
+            SampleData::Values(values) => values.iter_mut().for_each(|value| *value *= 2.0),
+            SampleData::Quotient { numerator, .. } => *numerator *= 2.0,
+            SampleData::Histogram(_) | SampleData::Proportion { .. } => {}
+        }
+    }
+}
+
+/// What every command says of a campaign or bundle whose records the machine knows otherwise.
+fn refused(bench: &Bench, campaign: &str) {
+    let others = "are not those that this machine knew";
+    let report = ["report", campaign, "--format", "json", "--output", "-"];
+    let commands: [&[&str]; 2] = [&["show", campaign], &report];
+    for command in commands {
+        let told = bench.expect(0, command).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(others), "{command:?}: {told}");
+        assert!(!told.contains("clearly better"), "{command:?}: {told}");
+    }
+    bench.expect(5, &["gate", campaign, "--limit", "makespan=3%"]);
+}
+
+#[test]
+fn a_forger_cannot_write_over_what_the_machine_knows() {
+    let (bench, directory) = campaign();
+    let elsewhere = Bench::new();
+    let forged = forged(&bench, &directory);
+    let place = forged.display().to_string();
+    // Where nobody knows it, all of it fits: it is no seal.
+    let bundle = elsewhere.path().join("forged.tar.gz").display().to_string();
+    elsewhere.expect(0, &["bundle", &place, "--output", &bundle]);
+    assert!(elsewhere.expect(0, &["verify", &bundle]).contains(": verified ("));
+    let verified = bench.expect(1, &["verify", &bundle]);
+    assert!(verified.contains("the first 24 of 24 records are not those that this"), "{verified}");
+    refused(&bench, &bundle);
+    refused(&bench, &place);
+    assert!(bench.expect(0, &["judge", &place]).contains("EVIDENCE_CHANGED"));
+    let own = bench.path().join("own.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", &place, "--output", &own]);
+    bench.expect(1, &["verify", &own]);
+    // A redaction has other digests, and takes with it what was wrong before.
+    let redacted = bench.path().join("redacted.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", &place, "--redact", "--output", &redacted]);
+    let verified = elsewhere.expect(1, &["verify", &redacted]);
+    assert!(verified.contains("are not those that this machine knew"), "{verified}");
+}
+
+#[test]
+fn records_that_were_made_those_of_an_earlier_version_are_known_and_never_verified() {
+    let (bench, directory) = campaign();
+    let elsewhere = Bench::new();
+    unbind(&directory);
+    edit_state(&directory, |state| {
+        state.retain(|key, _| ["created_unix_ns", "state", "caveats"].contains(&key.as_str()));
+        state.insert("format".to_owned(), "schedlab.state/1".into());
+    });
+    let place = directory.display().to_string();
+    refused(&bench, &place);
+    let bundle = elsewhere.path().join("unbound.tar.gz").display().to_string();
+    elsewhere.expect(0, &["bundle", &place, "--output", &bundle]);
+    for bench in [&bench, &elsewhere] {
+        let verified = bench.expect(1, &["verify", &bundle]);
+        assert!(!verified.contains("verified ("), "{verified}");
+    }
+    let verified = elsewhere.expect(1, &["verify", &bundle]);
+    assert!(verified.contains("NOT bound: nothing binds 24 of 24 records"), "{verified}");
+}
+
+#[test]
+fn a_seed_that_was_set_on_the_command_line_is_recorded_and_not_accused() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", KNOWN_EFFECT);
+    bench.expect(0, &["run", &file, "--set", "seed=11", "--venue", "sim", "--set", "margin=4%"]);
+    let directory = bench.campaign();
+    let plan = fs::read_to_string(directory.join("plan.json")).unwrap();
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let options = serde_json::json!(["--set", "seed=11", "--set", "margin=4%", "--venue", "sim"]);
+    assert_eq!(plan["options"], options);
+    edit_lines(&directory, |lines| {
+        let mut record: serde_json::Value = serde_json::from_str(&lines[7]).unwrap();
+        record["duration_ns"] = 1.into();
+        lines[7] = record.to_string();
+    });
+    let told = bench.expect(0, &["show", "last", "--format", "json"]);
+    assert!(told.contains("was changed after it was written"), "{told}");
+    assert!(!told.contains("seed is 11"), "{told}");
+    // Nor is one that an earlier version did not record.
+    edit_plan(&directory, |plan| drop(plan.as_object_mut().unwrap().remove("options").unwrap()));
+    let told = bench.expect(0, &["show", "last", "--format", "json"]);
+    assert!(!told.contains("seed is 11"), "{told}");
+    // One that was changed in the plan alone is.
+    edit_plan(&directory, |plan| plan["seed"] = 8.into());
+    edit(&directory, "experiment.toml", |text| text.replace("seed   = 7", "seed = 11"));
+    let told = bench.expect(0, &["show", "last", "--format", "json"]);
+    assert!(told.contains("seed is 8, and experiment.toml gives 11"), "{told}");
+}
+
+#[test]
+fn choices_of_an_import_that_were_edited_are_named_with_both_values() {
+    let bench = Bench::new();
+    let mut text = "who,ms\n".to_owned();
+    for row in 0..8 {
+        let _ = writeln!(text, "a,{}\nb,{}", 10.0 + 0.01 * f64::from(row * 5 % 7), 12.0);
+    }
+    let table = bench.path().join("table.csv");
+    fs::write(&table, text).unwrap();
+    let table = table.display().to_string();
+    let words = ["import", "csv", &table, "--subject", "who", "--value", "ms:lower"];
+    bench.expect(0, &[words.as_slice(), &["--margin", "7%", "--reference", "a"]].concat());
+    let directory = bench.campaign();
+    let bundle = |name: &str| {
+        let bundle = bench.path().join(name).display().to_string();
+        bench.expect(0, &["bundle", "last", "--output", &bundle]);
+        bundle
+    };
+    let sound = bundle("sound.tar.gz");
+    assert!(bench.expect(0, &["verify", &sound]).contains("not re-planned"));
+    edit_plan(&directory, |plan| {
+        plan["workloads"][0]["metrics"][0]["margin"] = 0.5.into();
+        plan["alpha"] = 0.2.into();
+        plan["subjects"].as_array_mut().unwrap().swap(0, 1);
+    });
+    let verified = bench.expect(1, &["verify", &bundle("edited.tar.gz")]);
+    for told in [
+        "margin is 0.5, and the import's command line gives 0.07",
+        "alpha is 0.2, and the import's command line gives 0.05",
+        "reference is b, and the import's command line gives a",
+    ] {
+        assert!(verified.contains(told), "{told}: {verified}");
+    }
 }
 
 #[test]
@@ -443,19 +604,22 @@ fn a_bundle_that_is_not_there_is_a_wrong_argument() {
 fn a_campaign_of_an_earlier_version_says_that_its_records_are_bound_to_nothing() {
     let (bench, directory) = campaign();
     unbind(&directory);
+    // Nor did that version let the machine remember them.
+    fs::remove_dir_all(bench.path().join("run/campaigns")).unwrap();
     edit_state(&directory, |state| {
         state.retain(|key, _| ["created_unix_ns", "state", "caveats"].contains(&key.as_str()));
         state.insert("format".to_owned(), "schedlab.state/1".into());
     });
     for command in ["judge", "show"] {
         let told = bench.expect(0, &[command, "last"]);
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("EVIDENCE_UNBOUND"), "{told}");
-        assert!(told.contains("An earlier version wrote records"), "{told}");
+        assert!(told.contains("Records are bound neither to the plan nor"), "{told}");
         assert!(told.contains("better") && !told.contains("EVIDENCE_CHANGED"), "{told}");
     }
     for format in ["markdown", "json"] {
         let report = bench.expect(0, &["show", "last", "--format", format]);
-        assert!(report.contains("bound them neither to the plan nor to each other"), "{report}");
+        assert!(report.contains("bound neither to the plan nor to each other"), "{report}");
     }
     for format in ["csv", "benchfmt", "pull-request", "mail"] {
         let report = bench.expect(0, &["show", "last", "--format", format]);
@@ -463,9 +627,13 @@ fn a_campaign_of_an_earlier_version_says_that_its_records_are_bound_to_nothing()
     }
     let bundle = bench.path().join("one.tar.gz").display().to_string();
     bench.expect(0, &["bundle", "last", "--output", &bundle]);
-    let verified = bench.expect(0, &["verify", &bundle]);
-    assert!(verified.contains("not checked: an earlier version wrote the records"), "{verified}");
-    assert!(!verified.contains("chain of"), "{verified}");
+    let verified = bench.expect(1, &["verify", &bundle]);
+    assert!(
+        verified.contains("not checked: no record is bound, neither to the plan"),
+        "{verified}"
+    );
+    assert!(verified.contains("NOT bound: nothing binds 24 of 24 records"), "{verified}");
+    assert!(!verified.contains("chain of") && !verified.contains("verified"), "{verified}");
 }
 
 #[test]

@@ -1,0 +1,154 @@
+//! Whether the plan of an import says what the import was asked for: by its options, which the plan
+//! records, and by its mapping. The numbers themselves lie elsewhere, so that nothing is planned
+//! again (docs/method.md#m-evidence).
+
+use importers::{DEFAULT_ALPHA, Mapping};
+use model::{Comparisons, Plan};
+
+/// Margins that a metric has by its kind where an import was given none: those of
+/// `model::Metric::new`, of which the last is iozone's, too.
+const USUAL_MARGINS: [f64; 3] = [0.02, 0.05, 0.10];
+
+/// Each choice that the plan has otherwise than the import was asked for, with both values.
+pub(super) fn differences(plan: &Plan, mapping: &str, origin: &str) -> Vec<String> {
+    // A version that recorded no options has not even the name of a file there.
+    if plan.imported.is_none() || plan.options.is_empty() {
+        return Vec::new();
+    }
+    let mut told = margins(plan);
+    let mut note = |field: &str, stored: String, from: &str, asked: String| {
+        if stored != asked {
+            told.push(format!("plan.json: {field} is {stored}, and {from} gives {asked}"));
+        }
+    };
+    let options = "the import's command line";
+    let alpha = match option(plan, "--alpha") {
+        Some(text) => text.parse().ok(),
+        None => Some(DEFAULT_ALPHA),
+    };
+    if let Some(alpha) = alpha {
+        note("alpha", plan.alpha.to_string(), options, f64::to_string(&alpha));
+    }
+    if let (Some(reference), Some(first)) = (option(plan, "--reference"), plan.subjects.first()) {
+        note("reference", first.id.clone(), options, reference.to_owned());
+    }
+    if let Some(title) = option(plan, "--title") {
+        note("title", plan.title.clone(), options, title.to_owned());
+    }
+    let pairs = |is_reference: bool| {
+        let word = if is_reference { "reference" } else { "all" };
+        word.to_owned()
+    };
+    let asked = option(plan, "--pairs") == Some("reference");
+    note("pairs", pairs(plan.comparisons == Comparisons::Reference), options, pairs(asked));
+    let primary = Mapping::from_toml(mapping).map(|mapping| mapping.primary).unwrap_or_default();
+    for workload in plan.workloads.iter().filter(|_| !primary.is_empty()) {
+        let field = format!("workloads {} primary", workload.label);
+        note(&field, workload.primary.join(", "), origin, primary.join(", "));
+    }
+    told
+}
+
+/// Margins that are not those that the import was given.
+fn margins(plan: &Plan) -> Vec<String> {
+    let given = option(plan, "--margin").map(model::parse_percent);
+    let metrics = plan
+        .workloads
+        .iter()
+        .flat_map(|workload| workload.metrics.iter().map(move |metric| (&workload.label, metric)));
+    let other = |margin: f64| match given {
+        Some(Ok(given)) => (given != margin).then(|| format!("gives {given}")),
+        Some(Err(_)) => None,
+        None => (!USUAL_MARGINS.contains(&margin))
+            .then(|| "gives none, so that it is one of 0.02, 0.05 and 0.1".to_owned()),
+    };
+    metrics
+        .filter_map(|(label, metric)| {
+            let asked = other(metric.margin)?;
+            let (id, margin) = (&metric.id, metric.margin);
+            Some(format!(
+                "plan.json: workloads {label} metrics {id} margin is {margin}, and the import's \
+                 command line {asked}"
+            ))
+        })
+        .collect()
+}
+
+/// The value of an option that the plan recorded.
+fn option<'a>(plan: &'a Plan, name: &str) -> Option<&'a str> {
+    let at = plan.options.iter().position(|word| word == name)?;
+    plan.options.get(at + 1).map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{
+        Direction, Imported, ImportedDesign, ImportedOrder, Metric, Parameters, Reduction, Unit,
+        WorkloadPlan,
+    };
+    use std::collections::BTreeMap;
+
+    const MAPPING: &str = "primary = [\"ms\"]\n";
+    const PLAN: &str = r#"{"format":"schedlab.plan/7","name":"n","title":"t","digest":"d","venue":"import","seed":0,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[{"id":"a","levels":{},"is_control":false},{"id":"b","levels":{},"is_control":false}],"workloads":[],"blocks":[],"comparisons":"all","probes":[],"settle_ns":0,"notes":[]}"#;
+
+    fn import(options: &[&str]) -> Plan {
+        let time = Metric::new("ms", Unit::Nanoseconds, Direction::Lower, Reduction::Median, "ms");
+        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        plan.options = options.iter().map(|word| (*word).to_owned()).collect();
+        plan.imported = Some(Imported {
+            format: "csv".to_owned(),
+            file: "t.csv".to_owned(),
+            digest: "d".to_owned(),
+            design: ImportedDesign::Blocked,
+            order: ImportedOrder::Rows,
+            caveats: Vec::new(),
+        });
+        plan.workloads = vec![WorkloadPlan {
+            label: "all".to_owned(),
+            uses: "csv".to_owned(),
+            parameters: Parameters::default(),
+            variants: BTreeMap::new(),
+            invocations: 1,
+            metrics: vec![time],
+            primary: vec!["ms".to_owned()],
+            pooled: Vec::new(),
+            background: None,
+            subjects: Vec::new(),
+            expected_ns: 0,
+            time_limit_ns: 0,
+            is_closed_loop: false,
+        }];
+        plan
+    }
+
+    #[test]
+    fn what_an_import_was_asked_for_is_held_against_its_plan_with_both_values() {
+        let usual = import(&["t.csv"]);
+        assert_eq!(differences(&usual, MAPPING, "import.toml"), [""; 0]);
+        let mut given = import(&["t.csv", "--margin", "7%", "--alpha", "0.1", "--reference", "a"]);
+        given.workloads[0].metrics[0].margin = 0.07;
+        given.alpha = 0.1;
+        assert_eq!(differences(&given, MAPPING, "import.toml"), [""; 0]);
+        given.workloads[0].metrics[0].margin = 0.5;
+        given.alpha = 0.2;
+        given.subjects.swap(0, 1);
+        given.comparisons = Comparisons::Reference;
+        given.workloads[0].primary = vec!["mb".to_owned()];
+        assert_eq!(
+            differences(&given, MAPPING, "import.toml"),
+            [
+                "plan.json: workloads all metrics ms margin is 0.5, and the import's command line \
+                 gives 0.07",
+                "plan.json: alpha is 0.2, and the import's command line gives 0.1",
+                "plan.json: reference is b, and the import's command line gives a",
+                "plan.json: pairs is reference, and the import's command line gives all",
+                "plan.json: workloads all primary is mb, and import.toml gives ms",
+            ]
+        );
+        let mut edited = usual;
+        edited.workloads[0].metrics[0].margin = 0.5;
+        let told = differences(&edited, MAPPING, "import.toml");
+        assert!(told[0].contains("margin is 0.5, and the import's command line gives none"));
+    }
+}

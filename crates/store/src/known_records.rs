@@ -1,0 +1,98 @@
+//! What a machine remembers of the records of a campaign that ran on it, held against those that are
+//! there (docs/method.md#m-evidence). Digests have no secret: only who wrote the first ones down can
+//! tell that all of them were computed again.
+
+use crate::chain::short;
+use crate::documents::Head;
+use crate::load::LoadedCampaign;
+
+/// How many records a machine knew of a campaign, and the digest of the last of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownRecords(Head);
+
+impl KnownRecords {
+    pub(crate) fn new(head: Head) -> Self {
+        Self(head)
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.0.records
+    }
+
+    /// What the records that are there say against it, in one sentence. Those of a redaction are
+    /// others, so that only their number is compared.
+    pub fn contradiction(&self, loaded: &LoadedCampaign) -> Option<String> {
+        let (known, found) = (self.0.records, loaded.records.len() as u64);
+        if known > found {
+            return Some(format!(
+                "records were removed: this machine knew {known}, and {found} are there"
+            ));
+        }
+        let last = usize::try_from(known).ok()?.checked_sub(1)?;
+        let there = loaded.digests.get(last).filter(|_| loaded.redaction.is_none())?;
+        (*there != self.0.digest).then(|| {
+            format!(
+                "the first {known} of {found} records are not those that this machine knew: the \
+                 digest of the last of them is {}, and was {}",
+                short(there),
+                short(&self.0.digest)
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chain::line_digest;
+    use crate::fixtures::{plan, record};
+    use crate::{Attempts, Campaign, load};
+    use model::Sample;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    /// A campaign of four records, which the machine knows, with a fifth that it does not know.
+    fn known(home: &Path, attempts: &Attempts) -> PathBuf {
+        let mut campaign =
+            Campaign::create(&home.join("results"), &plan("demo", "digest"), "", 5, 1).unwrap();
+        for sequence in 0..5 {
+            campaign.append(&mut record(sequence, vec![1.0])).unwrap();
+            if sequence == 3 {
+                campaign.keep_count(attempts).unwrap();
+            }
+        }
+        campaign.directory().to_owned()
+    }
+
+    /// Doubles the values of every record, and computes every digest again that a reader follows.
+    fn forge(directory: &Path) {
+        let path = directory.join("records.jsonl");
+        let mut lines = Vec::new();
+        for mut record in load(directory).unwrap().records {
+            record.invocations[0].samples[0] = Sample::values("time", vec![2.0]);
+            if let Some(before) = lines.last() {
+                record.chain.as_mut().unwrap().previous = line_digest(String::as_bytes(before));
+            }
+            lines.push(serde_json::to_string(&record).unwrap());
+        }
+        fs::write(path, lines.join("\n") + "\n").unwrap();
+    }
+
+    #[test]
+    fn records_whose_digests_were_computed_again_are_not_those_that_the_machine_knew() {
+        let home = tempfile::tempdir().unwrap();
+        let attempts = Attempts::of(home.path());
+        let directory = known(home.path(), &attempts);
+        let told = || {
+            let known = attempts.known_records(&directory).unwrap();
+            assert_eq!(known.count(), 4);
+            let loaded = load(&directory).unwrap();
+            assert_eq!(loaded.flaws, [], "nothing but the machine knows");
+            known.contradiction(&loaded)
+        };
+        assert_eq!(told(), None);
+        forge(&directory);
+        let told = told().unwrap();
+        assert!(told.contains("the first 4 of 5 records are not those"), "{told}");
+    }
+}
