@@ -5,7 +5,7 @@ use crate::observations::Observations;
 use crate::pairs::Pairs;
 use crate::rulebook::CarryOver;
 use crate::trial_facts::is_order_known;
-use model::{Plan, Question};
+use model::{Plan, Question, p_equation};
 use stats::{TTest, WithCovariates, coefficient_beside, mean};
 
 /// Level at which what came before counts as felt.
@@ -81,8 +81,8 @@ pub(crate) fn predecessors(
     let carry_over = is_felt.then(|| {
         let shows_the_same = fit.mean.is_some_and(|test| shows(&test, difference, plan.alpha));
         let detail = format!(
-            "the difference depends on whose sitting came before, p = {:.4} over {} blocks",
-            fit.p,
+            "the difference depends on whose sitting came before, {} over {} blocks",
+            p_equation(fit.p),
             rows.differences.len()
         );
         CarryOver { detail, shows_the_same }
@@ -125,8 +125,9 @@ impl Rows {
         let is_shown = neither.is_some_and(|test| shows(&test, difference, alpha));
         (!is_shown).then(|| {
             format!(
-                "what came before is felt by one of the two alone, p = {p:.4}, and of sittings that \
-                 did not follow the other's no such difference is shown"
+                "what came before is felt by one of the two alone, {}, and of sittings that did not \
+                 follow the other's no such difference is shown",
+                p_equation(p)
             )
         })
     }
@@ -148,7 +149,8 @@ fn order_alone(beside: &TTest, difference: f64, may_be_felt: bool, alpha: f64) -
     let p = beside.p_difference().unwrap_or(1.0);
     (may_be_felt && p >= alpha).then(|| {
         format!(
-            "beside whose sitting came before, the {left} that are left of {whole} have p = {p:.3}"
+            "beside whose sitting came before, the {left} that are left of {whole} have {}",
+            p_equation(p)
         )
     })
 }

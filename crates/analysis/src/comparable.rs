@@ -5,7 +5,7 @@
 use crate::observations::Observations;
 use crate::pairs::pairs;
 use crate::questions::Asked;
-use model::{Direction, Metric, Reduction, SampleData, Unit};
+use model::{Direction, Metric, Reduction, SampleData, Unit, p_equation};
 use stats::{TTest, exp, fisher_exact, ln};
 
 /// Level at which work counts as unequal.
@@ -38,7 +38,7 @@ pub(crate) fn unequal_work(observations: &Observations<'_>, asked: &Asked<'_>) -
         (p < LEVEL && is_large && can_be_told_apart(observations, &of_work)).then(|| {
             let percent = 100.0 * (exp(test.mean) - 1.0);
             let what = if metric.reduction == Reduction::Proportion { "odds" } else { "rate" };
-            format!("{} differs: {what} {percent:+.1} %, p = {p:.4}", metric.id)
+            format!("{} differs: {what} {percent:+.1} %, {}", metric.id, p_equation(p))
         })
     })
 }

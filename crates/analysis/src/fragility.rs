@@ -4,7 +4,7 @@
 use crate::family::FamilyOfOthers;
 use crate::quality::widened;
 use crate::rulebook::{Evidence, LEAST_PAIRS, infer};
-use model::{Caveat, CaveatCode, LeftOut, Verdict, round_significant as round};
+use model::{Caveat, CaveatCode, LeftOut, Verdict, p_equation, round_significant as round};
 use stats::{SignedRank, TTest, mean, sign_flip};
 
 /// The p-values of all other questions of a family.
@@ -110,7 +110,7 @@ pub(crate) fn skewed(test: &TTest, differences: &[f64], alpha: f64) -> Option<Ca
     };
     let (name, other) =
         others.into_iter().find_map(|(name, other)| Some((name, other.filter(disagrees)?)))?;
-    caveat(format!("the t test gives p = {p:.3}, the {name} p = {other:.3}"))
+    caveat(format!("the t test gives {}, the {name} {}", p_equation(p), p_equation(other)))
 }
 
 #[cfg(test)]
@@ -130,5 +130,15 @@ mod tests {
         assert_eq!(detail_of(&[0.03, 0.031, 0.029, 0.032, 0.028, 0.03]), None);
         assert_eq!(detail_of(&[0.03, 0.031, 0.029, 0.032, 0.028]), None, "five cannot reach 5 %");
         assert!(detail_of(&[0.01, 0.02, 0.01, 0.02, -0.2]).unwrap().contains("ranks say"));
+    }
+
+    #[test]
+    fn a_tiny_p_is_bounded() {
+        // All seventeen are above 0, which has 2/2^17 by signed ranks; one lies so far off that t is
+        // about 1.
+        let mut lopsided: Vec<f64> = (0..16).map(|at| 0.001 + 1e-6 * f64::from(at)).collect();
+        lopsided.push(0.6);
+        let told = detail_of(&lopsided).unwrap();
+        assert!(told.ends_with("the signed-rank test p < 0.001"), "{told}");
     }
 }

@@ -5,7 +5,8 @@ use crate::pairs::Pairs;
 use crate::questions::Asked;
 use crate::resolution::{Measurements, Steps};
 use model::{
-    BlockEffect, Caveat, CaveatCode, Reduction, Role, WorkloadPlan, round_significant as round,
+    BlockEffect, Caveat, CaveatCode, Reduction, Role, WorkloadPlan, p_equation,
+    round_significant as round,
 };
 use stats::{
     OutlierLabels, TTest, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
@@ -125,7 +126,10 @@ fn order_effect(pairs: &Pairs) -> Option<Caveat> {
     (p < LEVEL).then(|| {
         Caveat::new(
             CaveatCode::OrderEffect,
-            format!("blocks in which the subject ran first differ from the others, p = {p:.4}"),
+            format!(
+                "blocks in which the subject ran first differ from the others, {}",
+                p_equation(p)
+            ),
         )
     })
 }

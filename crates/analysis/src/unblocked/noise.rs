@@ -3,7 +3,7 @@
 
 use super::samples::Samples;
 use crate::file_order::FileOrder;
-use model::{Caveat, CaveatCode};
+use model::{Caveat, CaveatCode, p_equation};
 use stats::{OutlierLabels, TTest, label_outliers, mann_whitney, median};
 
 /// Beyond this correlation of neighbours no verdict is given, as of blocks.
@@ -118,7 +118,10 @@ impl Samples<'_> {
         }
         let ranks = mann_whitney(reference, subject)?;
         let disagrees = (p < alpha) != (ranks < alpha) && p.max(ranks) > LEAST_RATIO * p.min(ranks);
-        disagrees.then(|| format!("the t test gives p = {p:.3}, the rank-sum test p = {ranks:.3}"))
+        disagrees.then(|| {
+            let (t, ranks) = (p_equation(p), p_equation(ranks));
+            format!("the t test gives {t}, the rank-sum test {ranks}")
+        })
     }
 }
 

@@ -127,9 +127,7 @@ fn evidence(result: &GateResult<'_>, would_tell: Option<String>) -> String {
             report::confidence(shown.alpha)
         )
     });
-    let p = result.p.map_or(String::new(), |p| {
-        if p < 0.001 { ", p < 0.001".to_owned() } else { format!(", p = {p:.3}") }
-    });
+    let p = result.p.map_or(String::new(), |p| format!(", {}", model::p_equation(p)));
     let limit = model::round_significant(100.0 * result.fraction);
     let would_tell = would_tell.map_or(String::new(), |text| format!("; {text}"));
     format!("{estimate}may be {limit} % worse: {}{p}{would_tell}", result.reason)

@@ -243,14 +243,14 @@ fn drawn(series: &Series) -> String {
         );
     }
     for change in &series.changes {
-        let p = if change.p < 0.001 { "< 0.001".to_owned() } else { format!("= {:.3}", change.p) };
         let _ = writeln!(
             text,
-            "  changed between {} and {}: {} [{}], p {p}; an alert to look closer, not a verdict",
+            "  changed between {} and {}: {} [{}], {}; an alert to look closer, not a verdict",
             change.after,
             change.before,
             percent(change.ratio),
-            interval(change.low, change.high)
+            interval(change.low, change.high),
+            model::p_equation(change.p)
         );
     }
     if series.changes.is_empty() {
