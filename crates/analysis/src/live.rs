@@ -144,6 +144,8 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
                 (interval(plan.alpha), interval(plan.alpha / family as f64));
             // What does not vary has no interval of any kind.
             effect.is_sequence = !effect.does_not_vary();
+            // Its bounds are as far away on both sides.
+            effect.skew = 0.0;
             effect.p_difference = None;
             effect.p_equivalence = None;
             effect.adjusted_difference = None;
@@ -201,6 +203,24 @@ mod tests {
         assert_eq!(ended(&plan, &close).findings[0].verdict, Verdict::Inconclusive);
         let few = super::live(&plan, &records("a", &[1.0, 2.0]));
         assert!(few.findings[0].effect.is_none());
+    }
+
+    #[test]
+    fn a_sequence_allows_for_no_skewness() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let plan = plan(&["a", "b"], metrics, 20);
+        let value =
+            |block: usize| 90.0 / (1.0 + if block == 3 { 0.3 } else { 0.002 * block as f64 });
+        let mut all = records("a", &[100.0; 14]);
+        all.extend(records("b", &(0..14).map(value).collect::<Vec<_>>()));
+        let of = |findings: Findings| findings.findings[0].effect.clone().unwrap();
+        let fixed = of(judge_at(&plan, &all, 0.05).findings);
+        assert!(fixed.skew != 0.0, "the test of a fixed number of blocks does: {fixed:?}");
+        for effect in [of(live(&plan, &all)), of(ended(&plan, &all))] {
+            assert_eq!(effect.skew, 0.0);
+            let sides = [effect.ratio / effect.interval.low, effect.interval.high / effect.ratio];
+            assert!((sides[0] / sides[1] - 1.0).abs() < 1e-6, "{effect:?}");
+        }
     }
 
     #[test]
