@@ -10,6 +10,15 @@ const FACTOR = 1.9995;
 
 const isFactor = (ratio: number): boolean => ratio >= FACTOR || (ratio > 0 && ratio <= 1 / FACTOR);
 
+/** The nearest number of so many digits, of two that are as near the even one: as the terminal rounds. */
+function fixed(value: number, digits: number): string {
+  const text = value.toFixed(digits);
+  const halves = value * 2 ** (digits + 1);
+  const isBetween = Number.isInteger(halves) && !Number.isInteger(value * 10 ** digits);
+  // Of two that are as near, `toFixed` takes the larger one.
+  return isBetween && Number(text.slice(-1)) % 2 === 1 ? (Number(text) - 10 ** -digits).toFixed(digits) : text;
+}
+
 /** `×2.4`, and what is worse `÷2.4`. */
 function factor(ratio: number | null): string {
   if (ratio === null || !Number.isFinite(ratio)) return t("unbounded");
@@ -21,7 +30,7 @@ export function change(ratio: number | null, digits = 1): string {
   if (ratio === null || !Number.isFinite(ratio) || isFactor(ratio)) return factor(ratio);
   const percent = (ratio - 1) * 100;
   // Nothing is left of what is 100 % less.
-  const text = Math.abs(percent).toFixed(percent <= -99.95 ? 0 : digits);
+  const text = fixed(Math.abs(percent), percent <= -99.95 ? 0 : digits);
   if (Number(text) === 0) return `${text} %`;
   return `${percent < 0 ? MINUS : "+"}${text} %`;
 }

@@ -10,6 +10,11 @@ describe("changes", () => {
     expect(change(1)).toBe("0.0 %");
     expect(change(0.9999)).toBe("0.0 %");
     expect(change(1.521, 0)).toBe("+52 %");
+    // crates/report/src/quantities.rs says the same of each: rounded once, a tie to the even digit.
+    expect(change(1.1104992)).toBe("+11.0 %");
+    expect(change(1.0625)).toBe("+6.2 %");
+    expect(change(1.1875)).toBe("+18.8 %");
+    expect(change(0.9375)).toBe("−6.2 %");
     expect(change(2.521)).toBe("×2.52");
     expect(change(0.24)).toBe("÷4.17");
     expect(estimate({ ratio: 1.9, low: 1.7, high: 2.1 })).toBe("×1.9 [×1.7, ×2.1]");

@@ -1,6 +1,8 @@
 //! What the page of a report is given, `schedlab.page/1`: what figures are drawn from, made
 //! small. A page must stay light whatever was recorded, so it has quantiles in place of
-//! histograms, and six significant digits.
+//! histograms, and points of figures have six significant digits. Effects and the values beside
+//! them have the digits of the findings: what is rounded once more for people must not have been
+//! rounded before, or the page says +11.1 % where the text says +11.0 %.
 
 mod curves;
 mod trends;
@@ -13,7 +15,6 @@ use crate::ejections::Ejections;
 use crate::grid::{Axis, Grid};
 use crate::ladder::Ladder;
 use crate::observed::has_fingerprints;
-use crate::quantities::short;
 use crate::series::{Series, series};
 use crate::view::{CaveatView, Design, Report, SubjectView};
 use curves::{Curves, curves};
@@ -284,8 +285,8 @@ fn effect(finding: &Finding, alpha: f64, is_shown: bool) -> Effect<'_> {
         pairs: finding.pairs,
         alpha: finding.deciding_alpha().unwrap_or(alpha),
         is_sequence: finding.is_sequence(),
-        subject_value: finding.subject_value.filter(|_| is_shown).map(short),
-        reference_value: finding.reference_value.filter(|_| is_shown).map(short),
+        subject_value: finding.subject_value.filter(|_| is_shown),
+        reference_value: finding.reference_value.filter(|_| is_shown),
         effect: finding
             .effect
             .as_ref()
@@ -297,10 +298,10 @@ fn effect(finding: &Finding, alpha: f64, is_shown: bool) -> Effect<'_> {
 
 fn ratio(ratio: f64, interval: model::Interval, adjusted_p: Option<f64>) -> Ratio {
     Ratio {
-        ratio: short(ratio),
-        low: short(interval.low),
-        high: interval.high.is_finite().then(|| short(interval.high)),
-        adjusted_p: adjusted_p.map(short),
+        ratio,
+        low: interval.low,
+        high: interval.high.is_finite().then_some(interval.high),
+        adjusted_p,
     }
 }
 
@@ -334,7 +335,7 @@ fn map(grid: &Grid, is_shown: bool) -> Map<'_> {
         subjects: shown
             .map(|subject| MapSubject {
                 subject: &subject.subject,
-                cells: of_cells(&subject.cells, |value| short(value.mean)),
+                cells: of_cells(&subject.cells, |value| value.mean),
             })
             .collect(),
         comparisons: grid

@@ -1,5 +1,6 @@
 //! Numbers as people read them: three significant digits and a fitting prefix.
 
+pub(crate) use model::p_value;
 use model::{Direction, FailureCount, Finding, Interval, Question, Unit, Verdict};
 use phrases::{Language, say};
 
@@ -23,7 +24,7 @@ pub fn value(value: f64, unit: Unit) -> String {
     }
 }
 
-/// Six significant digits: more than any figure or table shows.
+/// Six significant digits, of points that a figure draws; no sentence tells them again.
 pub(crate) fn short(value: f64) -> f64 {
     if value.is_finite() { format!("{value:.5e}").parse().unwrap_or(value) } else { value }
 }
@@ -209,11 +210,6 @@ pub fn confidence(error_rate: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A p-value; a tiny one is bounded, never shown as 0.
-pub(crate) fn p_value(p: f64) -> String {
-    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
-}
-
 /// A duration as a person says it.
 pub(crate) fn duration(duration_ns: u64, language: Language) -> String {
     let seconds = duration_ns.div_ceil(1_000_000_000);
@@ -261,6 +257,11 @@ mod tests {
         for (ratio, text) in [
             (1.031, "+3.1 %"),
             (1.52, "+52.0 %"),
+            // The page says the same of each: web/test/format.test.ts.
+            (1.110_499_2, "+11.0 %"),
+            (1.0625, "+6.2 %"),
+            (1.1875, "+18.8 %"),
+            (0.9375, "-6.2 %"),
             (1.9996, "×2.00"),
             (3.52, "×3.52"),
             (0.24, "÷4.17"),

@@ -1,8 +1,7 @@
 //! The runs behind every primary question, each metric once.
 
-use crate::quantities::short;
 use crate::view::Report;
-use model::{Direction, Role, TrialValue, Unit};
+use model::{Direction, Role, TrialValue, Unit, round_significant as digits};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +43,7 @@ pub(crate) fn series(report: &Report) -> Vec<Series> {
             let of_metric = values.get(&key).filter(|_| known.insert(key))?;
             let run = |value: &&TrialValue| {
                 let order = orders.get(&(value.block, &*value.subject, &*value.workload))?;
-                Some((*order, value.block, *subjects.get(&*value.subject)?, short(value.value)))
+                Some((*order, value.block, *subjects.get(&*value.subject)?, digits(value.value)))
             };
             let mut runs: Vec<_> = of_metric.iter().filter_map(run).collect();
             runs.sort_by_key(|(order, ..)| *order);

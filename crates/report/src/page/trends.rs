@@ -1,7 +1,7 @@
 //! How a metric went over a soak campaign, with what its figure and its line say.
 
-use super::short;
 use crate::over_time::{is_hidden, words};
+use crate::quantities::short;
 use crate::view::Report;
 use model::{Direction, LevelChange, Trend, TrendOutcome, Unit};
 use serde::Serialize;
