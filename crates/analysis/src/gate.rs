@@ -10,10 +10,10 @@ use crate::comparison::deciding;
 use crate::failures::ran;
 use crate::family::{holm_levels, holm_of};
 use model::{
-    DecidingInterval, Doubt, Effect, FailureCount, Finding, Findings, Forbidden, Obstacle, Plan,
-    Role, Verdict,
+    DecidingInterval, Doubt, Effect, FailureCount, Finding, Findings, Forbidden, Interval,
+    Obstacle, Plan, Role, Verdict, round_significant as round,
 };
-use stats::{TTest, blocks_for_difference, ln};
+use stats::{TTest, blocks_for_difference, exp, ln};
 
 /// Why a finding of an emulated processor decides nothing, not even by its failures.
 const EMULATED: &str = "emulated: no verdict of an emulated processor passes or fails a gate";
@@ -133,10 +133,14 @@ pub fn gate<'a>(
 }
 
 /// The interval that lies on one side of a limit's edge exactly where the one-sided test of this
-/// level shows the limit to be kept or breached.
+/// level shows the limit to be kept or breached: one step of the values wider on each side.
 fn shown_at(finding: &Finding, level: f64) -> Option<DecidingInterval> {
     let effect = finding.effect.as_ref()?;
-    Some(deciding(&test_of(effect), level))
+    let shown = deciding(&test_of(effect), level);
+    let step = exp(step_of(finding));
+    let interval =
+        Interval { low: round(shown.interval.low / step), high: round(shown.interval.high * step) };
+    Some(DecidingInterval { interval, ..shown })
 }
 
 /// One-sided p-values: that the effect is below the limit's edge, and above it, each by more than one

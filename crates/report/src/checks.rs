@@ -202,7 +202,15 @@ fn order_of_blocks(report: &Report) -> (CheckState, String) {
     if !whole.is_all() {
         return (CheckState::Warned, counts);
     }
-    passed(report, noted!("runs of all subjects in blocks of random order"))
+    passed(
+        report,
+        match Provenance::of(report) {
+            Provenance::Simulated => {
+                noted!("every subject was simulated in each block, in random order")
+            }
+            _ => noted!("runs of all subjects in blocks of random order"),
+        },
+    )
 }
 
 fn order_and_drift(report: &Report) -> (CheckState, String) {

@@ -152,7 +152,7 @@ pub(crate) fn design(report: &Report) -> Vec<(String, String)> {
         (language.word("venue"), design.venue.clone()),
         (language.word("kernel"), design.kernel.clone()),
         (language.word("CPUs"), design.cpus.clone()),
-        (language.word("blocks"), design.blocks.to_string()),
+        (language.word("blocks"), design.block_count(language)),
         (language.word("trials"), design.trials.to_string()),
         (language.word("boots"), of_a_machine(design.boots.to_string())),
         (language.word("time of trials"), of_a_machine(duration(design.duration_ns, language))),

@@ -55,7 +55,7 @@ pub fn explain(finding: &Finding, context: &ExplainContext<'_>) -> Vec<String> {
         paragraphs.push(estimate(finding, effect, alpha, is_hidden, language));
         paragraphs.push(tests(finding, effect, findings, language));
     }
-    paragraphs.push(verdict(finding, alpha, language));
+    paragraphs.push(verdict(finding, findings, language));
     paragraphs.extend(companion(finding, language));
     paragraphs.extend(change(finding, language));
     paragraphs.extend(caveats(finding, language));
@@ -244,7 +244,9 @@ fn estimate(
         interval = interval(&finding.shown_interval().unwrap_or(effect.interval), language),
         degrees = short(effect.degrees)
     );
+    // Bounds of a confidence sequence are as far away on both sides.
     let skewed = match effect.skew {
+        _ if effect.is_sequence => return format!("{together} {spread}"),
         0.0 => return format!("{together} {spread}"),
         skew if skew > 0.0 => language.word(
             "Differences are skewed towards better values, and the bound on that side allows for it.",
@@ -308,12 +310,12 @@ fn tests(finding: &Finding, effect: &Effect, findings: &Findings, language: Lang
     )
 }
 
-fn verdict(finding: &Finding, alpha: f64, language: Language) -> String {
+fn verdict(finding: &Finding, findings: &Findings, language: Language) -> String {
     let verdict = say!(
         language,
         "Verdict: {verdict}, because {because}.",
         verdict = words(finding, language),
-        because = because(finding, alpha, language)
+        because = because(finding, findings, language)
     );
     let look = finding.look.map(|look| {
         say!(
@@ -336,10 +338,14 @@ fn is_beyond(finding: &Finding) -> bool {
     interval.is_some_and(|interval| interval.low > edge || interval.high < 1.0 / edge)
 }
 
-fn because(finding: &Finding, alpha: f64, language: Language) -> String {
-    let level = short(alpha);
+fn because(finding: &Finding, findings: &Findings, language: Language) -> String {
+    let level = short(level(finding, findings));
     let margin = short(100.0 * finding.margin);
+    let has_no_test = finding.effect.as_ref().is_some_and(|effect| effect.p_difference.is_none());
     match (finding.verdict, &finding.reason) {
+        (Verdict::Better | Verdict::Worse | Verdict::Equivalent, _) if has_no_test => {
+            without_test(finding, findings, language)
+        }
         (Verdict::Better | Verdict::Worse, _) => {
             if finding.strength == Some(Strength::Clearly) {
                 say!(
@@ -388,6 +394,60 @@ fn because(finding: &Finding, alpha: f64, language: Language) -> String {
         (Verdict::Invalid, Some(reason)) => {
             say!(language, "{reason}; {count} pairs are left", reason, count = finding.pairs)
         }
+    }
+}
+
+/// Why a finding without any p says what it says: by the interval of its family that holds at every
+/// look; where nothing varies, by its reason alone.
+fn without_test(finding: &Finding, findings: &Findings, language: Language) -> String {
+    let known = finding.effect.as_ref().filter(|effect| effect.is_sequence);
+    let Some(effect) = known else {
+        let none = || language.word("no test is possible").to_owned();
+        return finding.reason.clone().unwrap_or_else(none);
+    };
+    let reason = finding.reason.as_deref().unwrap_or_else(|| {
+        language.word("judged by the interval of the family that holds at every look")
+    });
+    let family = findings.family_size(&finding.question).max(1);
+    let level = confidence(findings.alpha / family as f64);
+    let interval = interval(&effect.family_interval, language);
+    let margin = short(100.0 * finding.margin);
+    match (finding.verdict, finding.strength) {
+        (Verdict::Equivalent, _) => say!(
+            language,
+            "{reason}; {interval} ({level} %) lies within the margin of {margin} %",
+            reason,
+            interval,
+            level,
+            margin
+        ),
+        (_, Some(Strength::Clearly)) => say!(
+            language,
+            "{reason}; {interval} ({level} %) lies on one side of no difference, and even its near \
+             end beyond {margin} %",
+            reason,
+            interval,
+            level,
+            margin
+        ),
+        _ if is_beyond(finding) => say!(
+            language,
+            "{reason}; {interval} ({level} %) lies on one side of no difference and beyond {margin} %, \
+             but a caveat says that it may be too narrow or that of something else",
+            reason,
+            interval,
+            level,
+            margin
+        ),
+        _ => say!(
+            language,
+            "{reason}; {interval} ({level} %) lies on one side of no difference and reaches inside \
+             {margin} %, so the difference may be small",
+            reason,
+            interval,
+            level,
+            margin
+        ),
     }
 }
 

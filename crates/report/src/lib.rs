@@ -18,6 +18,7 @@ mod explain;
 mod grid;
 mod ladder;
 mod observed;
+mod origin;
 mod over_time;
 mod page;
 mod quantities;

@@ -127,11 +127,69 @@ pub(crate) fn look(finding: &Finding, language: Language) -> Option<String> {
     ))
 }
 
-/// The level of the unadjusted intervals.
-pub(crate) fn level(findings: &Findings, language: Language) -> String {
-    let level = confidence(findings.alpha);
-    let has_sequence = findings.findings.iter().any(Finding::is_sequence);
-    if findings.findings.iter().any(|finding| finding.look.is_some()) {
+/// The findings that have a row in tables of verdicts.
+pub(crate) fn judged(findings: &Findings) -> impl Iterator<Item = &Finding> {
+    findings.findings.iter().filter(|finding| finding.question.role != Role::Screen)
+}
+
+/// What the intervals of these rows are, in one sentence: an equivalence is shown with the interval
+/// that decided it, and that has a level of its own (docs/method.md#m-verdict).
+pub(crate) fn intervals<'f>(
+    findings: &Findings,
+    rows: impl Iterator<Item = &'f Finding>,
+    language: Language,
+) -> String {
+    let (deciding, others): (Vec<&Finding>, Vec<&Finding>) = rows
+        .filter(|finding| finding.effect.is_some())
+        .partition(|finding| finding.deciding_alpha().is_some());
+    let level = level(findings.alpha, &others, language);
+    match (deciding.is_empty(), others.is_empty()) {
+        (true, _) => {
+            say!(language, "Intervals are {level}, unadjusted, each for its row alone.", level)
+        }
+        (false, false) => say!(
+            language,
+            "Intervals are {level}, unadjusted, each for its row alone; one that showed an \
+             equivalence has its own level beside it.",
+            level
+        ),
+        (false, true) => language
+            .word("Each interval is the one that showed an equivalence, at the level beside it.")
+            .to_owned(),
+    }
+}
+
+/// How verdicts are corrected for their families, in one sentence: tests by Holm, intervals that
+/// hold at every look by Bonferroni (docs/method.md#m-sequence). While a campaign goes on it has no
+/// verdict.
+pub(crate) fn correction(findings: &Findings, families: &str, language: Language) -> String {
+    if findings.is_unfinished() {
+        return language.word("There is no verdict before the campaign's end.").to_owned();
+    }
+    let has_test = |finding: &Finding| {
+        finding.effect.as_ref().is_some_and(|effect| effect.p_difference.is_some())
+    };
+    match (judged(findings).any(Finding::is_sequence), judged(findings).any(has_test)) {
+        (false, _) => {
+            say!(language, "Verdicts are corrected for {families} (Holm).", families)
+        }
+        (true, false) => {
+            say!(language, "Verdicts are corrected for {families} (Bonferroni).", families)
+        }
+        (true, true) => say!(
+            language,
+            "Verdicts are corrected for {families} (Holm; those of intervals that hold at every look \
+             Bonferroni).",
+            families
+        ),
+    }
+}
+
+/// The level of the unadjusted intervals of these rows.
+fn level(alpha: f64, rows: &[&Finding], language: Language) -> String {
+    let level = confidence(alpha);
+    let has_sequence = rows.iter().any(|finding| finding.is_sequence());
+    if rows.iter().any(|finding| finding.look.is_some()) {
         if has_sequence {
             return say!(
                 language,

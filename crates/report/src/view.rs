@@ -176,8 +176,13 @@ pub struct Design {
     pub kernel: String,
     /// CPUs online.
     pub cpus: String,
-    /// Blocks planned, re-runs included; of an adaptive campaign those that ran.
+    /// Blocks of which a trial was recorded.
     pub blocks: usize,
+    /// Blocks planned, re-runs included, where that is another number. An adaptive campaign has
+    /// planned none in particular, and an import none at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub planned_blocks: Option<usize>,
     /// Arms, the control included.
     pub subjects: usize,
     /// Labels of the workloads.
@@ -207,6 +212,24 @@ impl Design {
     pub fn is_unblocked(&self) -> bool {
         let design = self.imported.as_ref().map(|imported| &imported.design);
         matches!(design, Some(ImportedDesign::Unblocked { .. }))
+    }
+
+    /// How many blocks have a record, and of how many planned ones where that is another number:
+    /// `6`, `14 of 400 planned`.
+    pub fn block_count(&self, language: Language) -> String {
+        let count = self.blocks;
+        match self.planned_blocks {
+            None => count.to_string(),
+            Some(planned) => say!(language, "{count} of {planned} planned", count, planned),
+        }
+    }
+
+    /// [`Self::block_count`] with its noun: `1 block`, `14 of 400 planned blocks`.
+    pub fn block_words(&self, language: Language) -> String {
+        match self.planned_blocks {
+            None => counted!(language, self.blocks, "1 block", "{count} blocks"),
+            Some(_) => say!(language, "{count} blocks", count = self.block_count(language)),
+        }
     }
 
     /// The families with their sizes: `declared: 4 comparisons`.
@@ -287,7 +310,8 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
             venue: plan.venue.clone(),
             kernel: kernels(plan).unwrap_or_else(|| fact("kernel.release")),
             cpus: fact("cpu.online"),
-            blocks: if plan.looks.is_empty() { plan.blocks.len() } else { ran(inputs.records) },
+            blocks: recorded_blocks(inputs.records),
+            planned_blocks: planned_blocks(plan, inputs.records),
             subjects: plan.subjects.len(),
             workloads: plan.workloads.iter().map(|workload| workload.label.clone()).collect(),
             trials: inputs.records.len(),
@@ -351,9 +375,17 @@ fn kernels(plan: &Plan) -> Option<String> {
     (!kernels.is_empty()).then(|| kernels.join(", "))
 }
 
-/// Blocks in which anything ran.
-fn ran(records: &[Record]) -> usize {
+/// Blocks of which there is a record.
+fn recorded_blocks(records: &[Record]) -> usize {
     records.iter().map(|record| record.block).collect::<BTreeSet<u32>>().len()
+}
+
+/// How many blocks were planned, where so many were not recorded: an adaptive campaign ends at any
+/// of its looks, and of an import nobody planned them.
+fn planned_blocks(plan: &Plan, records: &[Record]) -> Option<usize> {
+    let is_fixed = plan.looks.is_empty() && plan.imported.is_none();
+    let planned = plan.blocks.len();
+    (is_fixed && planned != recorded_blocks(records)).then_some(planned)
 }
 
 fn subjects(plan: &Plan) -> Vec<SubjectView> {

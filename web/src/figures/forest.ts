@@ -95,9 +95,13 @@ export function forest(findings: Finding[]): Figure {
       findings[0] && hasOneReference(findings)
         ? t("Each subject against {reference}, turned so that right is better.", { reference: findings[0].reference })
         : t("One row for each pair, turned so that right is better."),
-      t("Bars are {intervals}, each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
-        intervals: intervals(findings),
-      }),
+      findings.some(({ verdict, effect }) => verdict === "equivalent" && effect)
+        ? t("Bars are {intervals}, of an equivalence that which decided it, else each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
+            intervals: intervals(findings),
+          })
+        : t("Bars are {intervals}, each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
+            intervals: intervals(findings),
+          }),
       ...(findings.some(({ is_sequence }) => is_sequence) ? [t("They hold at every look together, however often you look.")] : []),
       margins.length === 1
         ? t("The grey band is the margin of {margin}.", { margin: percent(margins[0] ?? 0) })

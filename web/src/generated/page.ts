@@ -178,8 +178,13 @@ export interface Design {
   kernel: string;
   /** CPUs online. */
   cpus: string;
-  /** Blocks planned, re-runs included; of an adaptive campaign those that ran. */
+  /** Blocks of which a trial was recorded. */
   blocks: number;
+  /**
+   * Blocks planned, re-runs included, where that is another number. An adaptive campaign has
+   * planned none in particular, and an import none at all.
+   */
+  planned_blocks?: number;
   /** Arms, the control included. */
   subjects: number;
   /** Labels of the workloads. */

@@ -11,7 +11,7 @@ pub(super) struct Entry;
 
 static DESCRIPTION: Description = Description {
     id: "json",
-    summary: "the whole report, raw records included, as schedlab.report/14",
+    summary: "the whole report, raw records included, as schedlab.report/16",
     doc: "The versioned view model that every other format is drawn from. Histograms are HDR V2 \
           deflate in base64; effects are oriented ratios: above 1 is better.",
 };

@@ -317,7 +317,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             "{blocks} {kind} of {subjects} subjects{quick}; workloads {workloads}; {trials} \
              simulated trials: nothing ran; seed {seed}; family of {families} at level \
              {alpha}.",
-            blocks = design.blocks,
+            blocks = design.block_count(language),
             kind,
             subjects = design.subjects,
             quick = if design.is_quick { language.word(", quick mode") } else { "" },
@@ -336,7 +336,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         "{blocks} {kind} of {subjects} subjects{quick}; workloads {workloads}; {trials} \
          trials in {duration} over {boots} on {venue} with kernel {kernel}; seed {seed}; family of \
          {families} at level {alpha}.",
-        blocks = design.blocks,
+        blocks = design.block_count(language),
         kind,
         subjects = design.subjects,
         quick = if design.is_quick { language.word(", quick mode") } else { "" },

@@ -2,11 +2,13 @@
 
 use super::markdown::{cell, plain, plan_digest};
 use super::{Page, Renderer};
+use crate::attempt::attempt;
+use crate::origin::origin;
 use crate::validity::by_state;
-use crate::verdict_table::{effect, symbol, words};
+use crate::verdict_table::{correction, effect, intervals, judged, symbol, words};
 use crate::view::Report;
 use contract::Description;
-use model::{Finding, Role, Verdict};
+use model::{Finding, Verdict};
 use phrases::say;
 use std::io::{self, Write};
 
@@ -16,7 +18,8 @@ static DESCRIPTION: Description = Description {
     id: "pull-request",
     summary: "answer, verdicts and caveats as short Markdown, for a comment on a change",
     doc: "The answer, one row for each comparison with what was decided first, and folded below \
-          them what was checked, the caveats, the machine and how to reproduce it.",
+          them what was checked, the caveats and how to reproduce it. Between them stand how many \
+          blocks and trials it rests on, where they ran, and which attempt it is.",
 };
 
 /// More rows than this are told by their number.
@@ -35,16 +38,17 @@ impl Renderer for Entry {
         writeln!(output, "**{}** {}\n", plain(&report.title), plain(&report.answer))?;
         rows(report, output)?;
         let language = report.language;
+        let families = report.design.family_words(language);
         let legend = say!(
             language,
-            "+ and × are better; intervals are unadjusted, verdicts corrected for {families}. Venue \
-             {venue}, kernel {kernel}, CPUs {cpus}.",
-            families = report.design.family_words(language),
-            venue = plain(&report.design.venue),
-            kernel = plain(&report.design.kernel),
-            cpus = plain(&report.design.cpus)
+            "+ and × are better. {intervals} {corrected}",
+            intervals = intervals(&report.findings, judged(&report.findings), language),
+            corrected = correction(&report.findings, &families, language)
         );
-        writeln!(output, "{legend}\n")?;
+        writeln!(output, "{legend}\n\n{}\n", plain(&origin(report, language)))?;
+        if let Some(attempt) = attempt(report) {
+            writeln!(output, "{}\n", plain(&attempt))?;
+        }
         let summary = language.word("Validity");
         writeln!(output, "<details><summary>{summary}</summary>\n")?;
         for line in by_state(report) {
@@ -74,10 +78,8 @@ impl Renderer for Entry {
 }
 
 fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {
-    let all = &report.findings.findings;
-    let mut judged: Vec<&Finding> =
-        all.iter().filter(|finding| finding.question.role != Role::Screen).collect();
-    judged.sort_by_key(|finding| match finding.verdict {
+    let mut rows: Vec<&Finding> = judged(&report.findings).collect();
+    rows.sort_by_key(|finding| match finding.verdict {
         Verdict::Better | Verdict::Worse => 0,
         Verdict::Invalid => 1,
         Verdict::Equivalent | Verdict::Inconclusive => 2,
@@ -89,7 +91,7 @@ fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         language.word("| | workload, metric | subject | against | effect | interval | verdict |")
     )?;
     writeln!(output, "|---|---|---|---|--:|---|---|")?;
-    for finding in judged.iter().take(MOST_ROWS) {
+    for finding in rows.iter().take(MOST_ROWS) {
         let question = &finding.question;
         let (change, interval) = effect(finding, language);
         writeln!(
@@ -104,8 +106,8 @@ fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     writeln!(output)?;
-    if judged.len() > MOST_ROWS {
-        let more = judged.len() - MOST_ROWS;
+    if rows.len() > MOST_ROWS {
+        let more = rows.len() - MOST_ROWS;
         let text = say!(language, "{count} more rows are in the report.", count = more);
         writeln!(output, "{text}\n")?;
     }

@@ -2,7 +2,6 @@
 
 mod comparison;
 mod curve;
-mod heading;
 mod inert;
 mod over_time;
 mod plots;
@@ -18,14 +17,16 @@ use crate::attempt::attempt;
 use crate::breakdown;
 use crate::emulated::why_hidden;
 use crate::grid::Grid;
+use crate::origin::origin;
 use crate::quantities::{direction, fails, p_value};
 use crate::rankings::{claim, ranks, tally, use_case};
-use crate::verdict_table::{effect, groups, level, reference_value, subject_value};
+use crate::verdict_table::{
+    correction, effect, groups, intervals, judged, reference_value, subject_value,
+};
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
 use anstyle::{AnsiColor, Style};
 use contract::Description;
-use heading::origin;
 use inert::{finished, inert};
 use model::{Finding, Question, Ranking, Role, Verdict};
 use phrases::{Language, say};
@@ -40,7 +41,7 @@ static DESCRIPTION: Description = Description {
     id: "terminal",
     summary: "the verdict table for a terminal",
     doc: "Each row: the verdict's symbol, the subject, its value, the effect oriented so that + is \
-          better, its unadjusted interval, the same interval drawn against no difference (│) and the \
+          better, its interval (of an equivalence that which decided it, with its level, else the unadjusted one), the same interval drawn against no difference (│) and the \
           equivalence margin (░) with the verdict's symbol at the estimate, the verdict, and the number \
           of complete pairs of blocks. All bars share the axis below the last: right is better. A row \
           that does not fit goes on several lines. `schedlab show --plots` adds percentile curves of \
@@ -66,14 +67,13 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, page: &Page, output: &mut dyn Write) -> io::Result<()> {
-        let judged =
-            report.findings.findings.iter().filter(|finding| finding.question.role != Role::Screen);
-        let layout = Layout::of(judged.clone(), page.width, report.hides_absolute, report.language);
+        let rows = || judged(&report.findings);
+        let layout = Layout::of(rows(), page.width, report.hides_absolute, report.language);
         let mut drawn = Vec::new();
         let mut screen = Screen {
             page,
             layout,
-            scale: Scale::of(judged, layout.bar),
+            scale: Scale::of(rows(), layout.bar),
             hides_absolute: report.hides_absolute,
             language: report.language,
             output: &mut drawn,
@@ -208,10 +208,9 @@ impl Screen<'_> {
         let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
         let mut legend = vec![say!(
             language,
-            "+ and × are better. Intervals are {level}, unadjusted, each for its row alone; verdicts are \
-             corrected for {families} (Holm).",
-            level = level(&report.findings, language),
-            families = design.family_words(language)
+            "+ and × are better. {intervals} {corrected}",
+            intervals = intervals(&report.findings, judged(&report.findings), language),
+            corrected = correction(&report.findings, &design.family_words(language), language)
         )];
         if has_bars {
             legend.push(say!(

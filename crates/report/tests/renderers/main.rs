@@ -17,7 +17,9 @@ mod pages;
 mod plots;
 mod slides;
 mod soak;
+mod steps;
 mod stored;
+mod unfinished;
 mod workbook;
 
 use campaigns::{Campaign, Draft, emulated, every_verdict, hostile, mixed, undecided};

@@ -1,10 +1,11 @@
 //! What each format says of the same numbers by where they come from: measured, emulated,
-//! simulated, imported in blocks, imported without.
+//! simulated, imported in blocks, imported without; and of simulated ones that did not reach the end
+//! of their plan.
 
 use crate::campaigns::Campaign;
 use crate::languages::korean;
 use crate::slides::Deck;
-use crate::stored::{emulated, in_blocks, in_rows, measured, simulated};
+use crate::stored::{emulated, ended, in_blocks, in_rows, measured, simulated, unfinished};
 use crate::{drawn, page};
 use expect_test::expect_file;
 use report::{HAS_PAGE, Page, page_json, view};
@@ -71,6 +72,16 @@ fn each_origin_is_told_as_what_it_is_in_every_format() {
             in_rows(),
             expect_file!["../golden/origins/imported-rows.txt"],
             expect_file!["../golden/origins/imported-rows.slides.txt"],
+        ),
+        (
+            ended(),
+            expect_file!["../golden/origins/ended.txt"],
+            expect_file!["../golden/origins/ended.slides.txt"],
+        ),
+        (
+            unfinished(),
+            expect_file!["../golden/origins/unfinished.txt"],
+            expect_file!["../golden/origins/unfinished.slides.txt"],
         ),
     ] {
         expected.assert_eq(&texts_of(&campaign));

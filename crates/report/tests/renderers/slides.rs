@@ -43,7 +43,7 @@ impl Deck {
     }
 
     /// The parts that are XML.
-    fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_xml = |path: &str| path.ends_with(".xml") || path.ends_with(".rels");
         let texts = self.parts.iter().filter(move |(path, _)| is_xml(path));
         texts.map(|(path, bytes)| (path.as_str(), std::str::from_utf8(bytes).unwrap()))

@@ -2,7 +2,7 @@
 //! in emulated guests, simulated, and imported. Their secondary metrics are left out.
 
 use crate::campaigns::Campaign;
-use model::{Binding, Record};
+use model::{Binding, Caveat, CaveatCode, Record};
 use report::Language;
 use std::collections::BTreeMap;
 
@@ -46,6 +46,22 @@ pub fn emulated() -> Campaign {
 /// Six blocks of the simulator.
 pub fn simulated() -> Campaign {
     stored!("simulated")
+}
+
+/// The simulator's: twenty blocks were planned, and it was stopped by a signal in the tenth.
+pub fn unfinished() -> Campaign {
+    stored!("unfinished")
+}
+
+/// The same, ended on purpose (`judge --end`).
+pub fn ended() -> Campaign {
+    let findings = include_str!("../golden/campaigns/ended/findings.json");
+    let stopped = Caveat::new(CaveatCode::StoppedEarly, "ended on purpose after 28 trials");
+    Campaign {
+        findings: serde_json::from_str(findings).unwrap(),
+        store_caveats: vec![stopped],
+        ..unfinished()
+    }
 }
 
 /// Two blocks of the simulator: fewer than any test of order and drift needs.

@@ -20,7 +20,7 @@ fn bytes(campaign: &Campaign) -> Vec<u8> {
 /// One cell: its text, whether it is a string, and the number of its format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    text: String,
+    pub text: String,
     is_string: bool,
     format: u32,
 }
@@ -299,7 +299,14 @@ fn findings_are_all_there_with_their_verdicts() {
     let campaign = grid();
     let workbook = Workbook::of(&campaign);
     let sheet = workbook.sheet("findings");
-    assert_eq!(rows(sheet) as usize, 1 + campaign.findings.findings.len());
+    // Titles, the findings, an empty row, where the numbers come from and which attempt it is.
+    let last = campaign.findings.findings.len() as u32 + 3;
+    assert_eq!(rows(sheet), 1 + last);
+    assert!(
+        row(sheet, last)[0].starts_with("Attempt 2 at this experiment"),
+        "{:?}",
+        row(sheet, last)
+    );
     let titles = row(sheet, 0);
     let column = |title: &str| titles.iter().position(|known| *known == title).unwrap() as u32;
     for (line, finding) in (1..).zip(&campaign.findings.findings) {

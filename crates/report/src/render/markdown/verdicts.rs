@@ -9,7 +9,8 @@ use crate::quantities::{
     confidence, direction, effects_found, interval, p_value, percent, raw_change,
 };
 use crate::verdict_table::{
-    effect, groups, level, look, not_known, reference_value, subject_value, symbol, words,
+    correction, effect, groups, intervals, judged, look, not_known, reference_value, subject_value,
+    symbol, words,
 };
 use crate::view::Report;
 use model::{Finding, Role};
@@ -22,9 +23,7 @@ const BAR: usize = 21;
 pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     let language = report.language;
     writeln!(output, "## {}\n", language.word("Verdicts"))?;
-    let judged =
-        report.findings.findings.iter().filter(|finding| finding.question.role != Role::Screen);
-    let scale = Scale::of(judged, BAR);
+    let scale = Scale::of(judged(&report.findings), BAR);
     let alpha = report.design.alpha;
     for group in groups(&report.findings) {
         let Some(first) = group.findings.first() else { continue };
@@ -71,8 +70,11 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
 fn head(report: &Report) -> String {
     let language = report.language;
     let has_looks = report.findings.findings.iter().any(|finding| finding.look.is_some());
+    let has_deciding = judged(&report.findings).any(|one| one.deciding_alpha().is_some());
     let interval = if has_looks {
         language.word("look's interval").to_owned()
+    } else if has_deciding {
+        language.word("interval").to_owned()
     } else {
         say!(language, "{level} % interval", level = confidence(report.design.alpha))
     };
@@ -103,15 +105,16 @@ fn legend(report: &Report, scale: Scale) -> String {
              better.",
         )
     };
+    let families = report.design.family_words(language);
     say!(
         language,
-        "{effects} Intervals are {level}, unadjusted and each for its row alone; the family interval allows \
-         for {families}; p-values are adjusted by Holm. Bars share one scale, from {low} to {high} \
-         (square root of the log ratio): `│` is no difference, `░` the margin, the symbol the \
-         estimate.",
+        "{effects} {intervals} The family interval allows for {families}. {corrected} Bars share one \
+         scale, from {low} to {high} (square root of the log ratio): `│` is no difference, `░` the \
+         margin, the symbol the estimate.",
         effects,
-        level = level(&report.findings, language),
-        families = report.design.family_words(language),
+        intervals = intervals(&report.findings, judged(&report.findings), language),
+        families,
+        corrected = correction(&report.findings, &families, language),
         low = percent(1.0 / scale.end(), language),
         high = percent(scale.end(), language)
     )

@@ -7,9 +7,10 @@ use crate::answer::trimmed;
 use crate::attempt::attempt;
 use crate::checks::{CheckState, checks, trials};
 use crate::observed::{
-    Provenance, has_declared_margins, has_drawn_order, post_hoc, unset, whole_blocks,
+    Provenance, has_declared_margins, has_drawn_order, post_hoc, tells_order, unset, whole_blocks,
 };
 use crate::quantities::{confidence, direction, duration};
+use crate::verdict_table::{correction, intervals, judged};
 use crate::view::{Report, SubjectView};
 use phrases::{counted, say};
 
@@ -70,12 +71,10 @@ fn in_short(report: &Report) -> Slide {
         Paragraph::new(language.word("Main caveat"), main_caveat(report)),
         Paragraph::new(language.word("Read as"), reading),
     ];
-    let corrected = say!(
-        language,
-        "Each interval is for its comparison alone; verdicts are corrected for {families}.",
-        families = report.design.family_words(language)
-    );
-    slide(title, Body::Paragraphs(paragraphs), format!("{}\n{corrected}", report.answer))
+    let intervals = intervals(&report.findings, judged(&report.findings), language);
+    let corrected = correction(&report.findings, &report.design.family_words(language), language);
+    let notes = format!("{}\n{intervals} {corrected}", report.answer);
+    slide(title, Body::Paragraphs(paragraphs), notes)
 }
 
 /// Levels as they are written in an experiment.
@@ -196,6 +195,12 @@ fn order(report: &Report, blocks: &str) -> String {
         Provenance::ImportedRows => language
             .word("numbers of others, without blocks: what changed between runs may be in them")
             .to_owned(),
+        Provenance::ImportedBlocks if tells_order(report) => say!(
+            language,
+            "numbers of others, in {blocks} as the file names them; a column tells the order of \
+             their runs, and nothing shows that it was drawn",
+            blocks
+        ),
         Provenance::ImportedBlocks => say!(
             language,
             "numbers of others, in {blocks} as the file names them; the order of their runs is not \
@@ -214,9 +219,15 @@ fn order(report: &Report, blocks: &str) -> String {
             seen = whole.seen,
             all = whole.of
         ),
-        Provenance::Ran | Provenance::Simulated => say!(
+        Provenance::Ran => say!(
             language,
-            "{blocks}; in each, every subject runs once, in an order drawn anew (seed {seed})",
+            "{blocks}; in each, every subject ran once, in an order drawn anew (seed {seed})",
+            blocks,
+            seed = report.design.seed
+        ),
+        Provenance::Simulated => say!(
+            language,
+            "{blocks}; in each, every subject was simulated once, in an order drawn anew (seed {seed})",
             blocks,
             seed = report.design.seed
         ),
@@ -226,7 +237,7 @@ fn order(report: &Report, blocks: &str) -> String {
 fn method(report: &Report) -> Slide {
     let language = report.language;
     let design = &report.design;
-    let blocks = counted!(language, design.blocks, "1 block", "{count} blocks");
+    let blocks = design.block_words(language);
     let order = order(report, &blocks);
     let verdict = say!(
         language,

@@ -6,7 +6,9 @@ use crate::answer::trimmed;
 use crate::compare::{Comparison, Fact, Facts};
 use crate::emulated::why_hidden;
 use crate::quantities::{direction, p_value};
-use crate::verdict_table::{effect, level, look, reference_value, symbol, words};
+use crate::verdict_table::{
+    correction, effect, intervals, judged, look, reference_value, symbol, words,
+};
 use anstyle::Style;
 use model::{Finding, Role, Verdict};
 use phrases::{Language, say};
@@ -318,13 +320,16 @@ impl Sheet<'_> {
     /// What the numbers above are.
     fn legend(&mut self) -> io::Result<()> {
         let compared = self.compared;
-        let level =
-            both(&compared.campaigns.map(|report| level(&report.findings, report.language)));
+        let told = compared.campaigns.map(|report| {
+            let (findings, language) = (&report.findings, report.language);
+            let families = report.design.family_words(language);
+            let intervals = intervals(findings, judged(findings), language);
+            format!("{intervals} {}", correction(findings, &families, language))
+        });
         let text = say!(
             self.language,
-            "+ and × are better; each ratio is to the reference of its own campaign. Intervals are {level}, unadjusted; \
-             verdicts are corrected within each campaign (Holm).",
-            level = level
+            "+ and × are better; each ratio is to the reference of its own campaign. {told}",
+            told = of_sides(&told)
         );
         writeln!(self.output)?;
         self.paragraph(&text, "", DIM)
@@ -433,6 +438,15 @@ fn screened(finding: &Finding, language: Language) -> String {
     let ends = if ends.is_empty() { ends } else { format!(" ({ends})") };
     let q = q.map_or(String::new(), |q| format!(", q {}", p_value(q)));
     format!("{effect}{ends}{q}")
+}
+
+/// The sentences of both, once where they are the same.
+fn of_sides([one, other]: &[String; 2]) -> String {
+    if one == other {
+        return one.clone();
+    }
+    let [a, b] = SIDES;
+    format!("{a}: {one} {b}: {other}")
 }
 
 /// What both say, once where it is the same.

@@ -3,7 +3,7 @@
 
 use super::sheet::{Cell, Rows};
 use crate::quantities::versus;
-use crate::verdict_table::{level, words};
+use crate::verdict_table::{correction, intervals, words};
 use crate::view::Report;
 use model::{Effect, Finding, Interval, Role, Verdict};
 use phrases::{Language, say};
@@ -23,6 +23,7 @@ const WIDTH: u32 = 900;
 const HEIGHT_OF_AXES: u32 = 120;
 const HEIGHT_OF_ROW: u32 = 26;
 const PERCENT: &str = "0.0%";
+const LEVEL: &str = "0.0#%";
 /// Columns of the sheet that the chart refers to.
 const LABEL: u16 = 0;
 const EFFECT: u16 = 1;
@@ -146,18 +147,18 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
         language.word("up to high"),
         language.word("verdict"),
         language.word("margin"),
+        language.word("level of the interval"),
     ];
     rows.titles(titles.map(str::to_owned).into())?;
     for (finding, effect) in &found {
-        rows.row(row(finding, effect, drawn, language))?;
+        rows.row(row(finding, effect, drawn, report))?;
     }
     rows.skip();
     rows.note(&say!(
         language,
-        "Intervals are {level}, unadjusted, each for its row alone, of an equivalence that which \
-         decided it; verdicts are corrected for all comparisons of their family. An end without a \
-         bar is unbounded.",
-        level = level(&report.findings, language)
+        "{intervals} {corrected} An end without a bar is unbounded.",
+        intervals = intervals(&report.findings, found.iter().map(|(one, _)| *one), language),
+        corrected = correction(&report.findings, &report.design.family_words(language), language)
     ))?;
     if found.len() > MOST_DRAWN {
         let note = say!(
@@ -168,11 +169,13 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
         );
         rows.note(&note)?;
     }
-    rows.widths(&[48, 16, 14, 14, 14, 14, 22, 10])?;
+    rows.widths(&[48, 16, 14, 14, 14, 14, 22, 10, 14])?;
     chart(&found, drawn, language, sheet)
 }
 
-fn row(finding: &Finding, effect: &Effect, drawn: Drawn, language: Language) -> Vec<Cell> {
+fn row(finding: &Finding, effect: &Effect, drawn: Drawn, report: &Report) -> Vec<Cell> {
+    let language = report.language;
+    let level = model::round_significant(1.0 - report.findings.shown_alpha(finding));
     let question = &finding.question;
     let centre = drawn.number(effect.ratio);
     let Interval { low, high } = shown(finding, effect);
@@ -190,6 +193,7 @@ fn row(finding: &Finding, effect: &Effect, drawn: Drawn, language: Language) -> 
         cell(distance(high)),
         words(finding, language).into(),
         Cell::Formatted(finding.margin, Format::new().set_num_format(PERCENT)),
+        Cell::Formatted(level, Format::new().set_num_format(LEVEL)),
     ]
 }
 

@@ -2,7 +2,9 @@
 
 use super::sheet::{Cell, Rows, value};
 use super::why_hidden;
+use crate::attempt::attempt;
 use crate::emulated::is_hidden;
+use crate::origin::origin;
 use crate::quantities::{direction, stored_unit};
 use crate::verdict_table::words;
 use crate::view::Report;
@@ -46,9 +48,10 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
     for finding in &report.findings.findings {
         rows.row(row(finding, report))?;
     }
-    if let Some(why) = why_hidden(report) {
-        rows.skip();
-        rows.note(why)?;
+    rows.skip();
+    rows.note(&origin(report, report.language))?;
+    for text in attempt(report).iter().map(String::as_str).chain(why_hidden(report)) {
+        rows.note(text)?;
     }
     let widths = titles.map(|title| title.width().clamp(8, 24));
     rows.widths(&widths)

@@ -1,11 +1,11 @@
-//! Where the numbers come from: the line below the title.
+//! Where the numbers come from: the line at the head of a report.
 
 use crate::quantities::duration;
 use crate::view::Report;
 use phrases::{Language, say};
 
 /// How many numbers of what, and where they were measured, as far as that is known.
-pub(super) fn origin(report: &Report, language: Language) -> String {
+pub(crate) fn origin(report: &Report, language: Language) -> String {
     let design = &report.design;
     if let Some(imported) = &design.imported {
         return say!(
@@ -38,7 +38,7 @@ pub(super) fn origin(report: &Report, language: Language) -> String {
         "{quick}{blocks} blocks of {subjects} subjects, {trials} trials in {place}; seed \
          {seed}",
         quick,
-        blocks = design.blocks,
+        blocks = design.block_count(language),
         subjects = design.subjects,
         trials = design.trials,
         place,

@@ -1,0 +1,163 @@
+//! Campaigns that did not reach the end of their plan: what ran is counted, and what decided is told.
+
+use crate::campaigns::Campaign;
+use crate::checks::{of, quiet, texts};
+use crate::languages::korean;
+use crate::stored::{ended, measured, simulated, unfinished};
+use crate::{drawn, page};
+use model::Verdict;
+use report::{
+    Comparison, ExplainContext, HAS_PAGE, Page, Provenance, compare, explain, page_json, view,
+};
+
+/// The measured campaign, as if more had been planned than the six blocks that it has.
+fn of_four_hundred() -> Campaign {
+    let mut campaign = measured();
+    for index in 6..400 {
+        let mut block = campaign.plan.blocks[0].clone();
+        block.index = index;
+        campaign.plan.blocks.push(block);
+    }
+    campaign
+}
+
+fn spaced(text: &str) -> String {
+    text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_format_counts_the_blocks_that_were_recorded() {
+    for (origin, campaign, told, planned) in [
+        ("ended", ended(), "10 of 20 planned", 20),
+        ("unfinished", unfinished(), "10 of 20 planned", 20),
+        ("measured", of_four_hundred(), "6 of 400 planned", 400),
+    ] {
+        for (id, text) in texts(origin, &campaign) {
+            let text = spaced(&text);
+            // What an effect would need is told in so many blocks too, after other words.
+            for of_all in [
+                format!(" {planned} blocks of"),
+                format!(">{planned} blocks of"),
+                format!(" {planned} randomised"),
+                format!(" {planned} blocks, each"),
+            ] {
+                assert!(!text.contains(&of_all), "{origin}, {id}: {of_all}");
+            }
+            if id == "html" && !HAS_PAGE {
+                continue;
+            }
+            if ["terminal", "markdown", "mail", "pull-request", "xlsx", "html", "pptx"]
+                .contains(&id)
+            {
+                assert!(text.contains(told), "{origin}, {id} lacks {told}");
+            }
+        }
+        let page: serde_json::Value =
+            serde_json::from_str(&page_json(&view(&campaign.inputs())).unwrap()).unwrap();
+        let design = &page["design"];
+        let counts =
+            [&design["blocks"], &design["planned_blocks"]].map(|one| one.as_u64().unwrap());
+        assert_eq!(told, format!("{} of {} planned", counts[0], counts[1]));
+        let all = korean(campaign);
+        let told = format!("계획한 {}개 중 {}개", counts[1], counts[0]);
+        for format in ["terminal", "markdown", "pull-request"] {
+            let text = spaced(&drawn(&all, format, page_of(4000)));
+            assert!(text.contains(&told), "{format} lacks {told}: {text}");
+        }
+    }
+    let whole = view(&measured().inputs()).design;
+    assert_eq!((whole.blocks, whole.planned_blocks), (6, None));
+}
+
+fn page_of(width: usize) -> Page {
+    Page { is_verbose: true, ..page(width) }
+}
+
+#[test]
+fn two_campaigns_are_compared_by_the_blocks_that_were_recorded() {
+    let reports = [view(&ended().inputs()), view(&simulated().inputs())];
+    let compared: Comparison<'_> = compare(&reports[0], &reports[1]);
+    let fact = compared.design.differing.iter().find(|fact| fact.name == "blocks").unwrap();
+    assert_eq!(fact.values, [Some("10 of 20 planned".to_owned()), Some("6".to_owned())]);
+    let mut bytes = Vec::new();
+    compared.draw(&page_of(200), &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    for told in [
+        "A: Intervals are 95 % at every look together, unadjusted, each for its row alone; one that",
+        "Verdicts are corrected for 2 comparisons (Bonferroni).",
+        "B: Intervals are 95 %, unadjusted, each for its row alone. Verdicts are corrected for 1",
+    ] {
+        assert!(spaced(&text).contains(told), "{told}: {text}");
+    }
+}
+
+/// What a report says that has no planned blocks, as that of an earlier version.
+#[test]
+fn a_report_of_an_earlier_format_is_read() {
+    let text = drawn(&ended(), "json", page(80));
+    let mut report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    report["format"] = "schedlab.report/14".into();
+    let planned = report["design"].as_object_mut().unwrap().remove("planned_blocks").unwrap();
+    report["design"]["blocks"] = planned;
+    let report: report::Report = serde_json::from_value(report).unwrap();
+    assert_eq!((report.design.blocks, report.design.planned_blocks), (20, None));
+}
+
+#[test]
+fn an_ended_campaign_is_explained_by_the_interval_that_decided_it() {
+    let mut campaign = ended();
+    for finding in &mut campaign.findings.findings {
+        // As findings of earlier versions have it.
+        finding.effect.as_mut().unwrap().skew = 0.2;
+    }
+    let all = texts("ended", &campaign);
+    let told = of(&all, "explain");
+    assert!(told.contains("there is no p"), "{told}");
+    for wrong in ["first p", "second p", "allows for it", "neither p"] {
+        assert!(!told.contains(wrong), "{wrong}: {told}");
+    }
+    for right in [
+        "because ended on purpose after 9 pairs: judged by the interval of the family that holds at \
+         every look; +16.3 to +23.6 % (97.5 %) lies on one side of no difference, and even its near \
+         end beyond 3 %",
+        "-2.8 to +2.1 % (97.5 %) lies within the margin of 3 %",
+    ] {
+        assert!(told.contains(right), "{right}: {told}");
+    }
+    for format in ["terminal", "markdown", "mail", "pull-request", "xlsx", "pptx"] {
+        if format == "pptx" && !HAS_PAGE {
+            continue;
+        }
+        let text = spaced(&of(&all, format));
+        assert!(text.contains("(Bonferroni)") && !text.contains("Holm"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn no_verdict_of_an_unfinished_campaign_is_called_corrected() {
+    for (id, text) in texts("unfinished", &unfinished()) {
+        let text = spaced(&text);
+        assert!(!text.contains("erdicts are corrected") && !text.contains("(Holm)"), "{id}");
+    }
+}
+
+/// A difference without any p that does not vary has no level and no sequence.
+#[test]
+fn what_does_not_vary_is_explained_by_its_reason() {
+    let mut campaign = quiet();
+    let finding = &mut campaign.findings.findings[0];
+    finding.verdict = Verdict::Equivalent;
+    finding.reason = Some("the replicates do not vary, and their difference is inside".to_owned());
+    finding.effect.as_mut().unwrap().p_difference = None;
+    finding.effect.as_mut().unwrap().p_equivalence = None;
+    let context = ExplainContext {
+        findings: &campaign.findings,
+        provenance: Provenance::Ran,
+        binding: campaign.binding,
+        store_caveats: &[],
+        is_absolute: true,
+        language: campaign.language,
+    };
+    let told = explain(&campaign.findings.findings[0], &context).join("\n");
+    assert!(told.contains("because the replicates do not vary") && !told.contains("second p"));
+}
