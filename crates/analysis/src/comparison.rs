@@ -9,10 +9,11 @@ use crate::observations::Observations;
 use crate::pairs::{Pairs, pairs, tail};
 use crate::pooled::{Pooled, pooled};
 use crate::quality::{
-    drift, excessive_correlation, few_distinct_values, noisy, p_order, reference_change, steps,
-    warnings, widened,
+    drift, excessive_correlation, few_distinct_values, known_step, noisy, p_order,
+    reference_change, steps, warnings, widened,
 };
 use crate::questions::Asked;
+use crate::resolution::Steps;
 use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors};
 use crate::steadiness::not_steady;
 use crate::trial_facts::{doubts, fixed_order, is_order_known};
@@ -39,6 +40,8 @@ pub(crate) struct Comparison<'a> {
     pub noise: Option<Caveat>,
     /// The percentiles of all blocks together, where these were asked for.
     pub pooled: Option<Pooled>,
+    /// The step of a primary question's values, whatever the margin.
+    pub known_step: Option<f64>,
 }
 
 /// What a campaign gathered before any of its questions is answered.
@@ -72,8 +75,11 @@ impl<'a> Comparison<'a> {
         let is_judged = asked.question.role != Role::Screen;
         let judged = test.as_ref().filter(|_| is_judged);
         let noise = judged.and_then(|test| noisy(test, pairs.differences.len(), theta, alpha));
+        let are_imported = gathered.plan.imported.is_some();
+        let known_step = known_step(&pairs, &asked, are_imported);
+        let steps = steps(&pairs, &asked, theta, are_imported);
         if judged.is_some() {
-            caveats.extend(warnings(&pairs, &asked, theta));
+            caveats.extend(warnings(&pairs, &asked, &steps));
         }
         let question = &asked.question;
         let trials = pairs.blocks.iter().flat_map(|block| {
@@ -82,7 +88,8 @@ impl<'a> Comparison<'a> {
         });
         let direction = asked.metric.direction;
         caveats.extend(not_steady(trials.flatten(), &asked.metric.source, direction, theta));
-        let facts = Measured { pairs: &pairs, test: test.as_ref(), is_pooled: pooled.is_some() };
+        let is_pooled = pooled.is_some();
+        let facts = Measured { pairs: &pairs, test: test.as_ref(), is_pooled, steps };
         let signals = signals(&asked, gathered, &facts, theta);
         caveats.extend(signals.caveats());
         for caveat in of_records(&pairs.caveats) {
@@ -90,7 +97,7 @@ impl<'a> Comparison<'a> {
                 caveats.push(caveat);
             }
         }
-        Self { asked, pairs, test, theta, signals, caveats, noise, pooled }
+        Self { asked, pairs, test, theta, signals, caveats, noise, pooled, known_step }
     }
 
     /// p of no difference; none where a verdict cannot be.
@@ -195,6 +202,7 @@ struct Measured<'a> {
     pairs: &'a Pairs,
     test: Option<&'a TTest>,
     is_pooled: bool,
+    steps: Steps,
 }
 
 /// The facts of a question.
@@ -205,8 +213,7 @@ fn signals(
     theta: f64,
 ) -> Signals {
     let Asked { question, metric, .. } = asked;
-    let Measured { pairs, test, is_pooled } = *measured;
-    let steps = steps(pairs, asked, theta);
+    let Measured { pairs, test, is_pooled, steps } = *measured;
     let is_judged = question.role != Role::Screen && test.is_some();
     let is_latency =
         matches!(metric.reduction, Reduction::Quantile(_)) && metric.unit == Unit::Nanoseconds;
@@ -237,8 +244,9 @@ fn signals(
         is_observed_latency: is_latency && pairs.is_observed,
         is_degenerate: test.is_some_and(TTest::is_degenerate),
         is_coarse: steps.coarse.is_some(),
-        step: steps.coarse.unwrap_or_default(),
+        hidden: steps.hidden,
         is_step_unknown: steps.is_unknown,
+        is_one_constant: steps.is_one_constant,
         is_one_step: steps.is_one,
         has_few_distinct_values: few_distinct_values(pairs).is_some(),
         unequal_failures: unequal_failures(
@@ -267,7 +275,7 @@ fn signals(
 /// Whether the difference is one of survivors alone: Wilcoxon's signed ranks over all blocks, each
 /// failure as the worst result (Lachin 1999).
 fn survivors(measured: &Measured<'_>, alpha: f64) -> Option<Survivors> {
-    let Measured { pairs, test, is_pooled } = *measured;
+    let Measured { pairs, test, is_pooled, .. } = *measured;
     let test = test.filter(|_| pairs.failed > 0)?;
     let differences = pairs.blocks.iter().map(|block| block.log_difference);
     let worst = 1.0 + differences.clone().fold(0.0, |largest: f64, one| largest.max(one.abs()));

@@ -40,6 +40,11 @@ pub(crate) fn plan(ids: &[&str], metrics: Vec<Metric>, blocks: u32) -> Plan {
     fixtures::plan(subjects(ids), vec![workload("w", metrics)], blocks)
 }
 
+/// So many values that are nearly the same, as a clock of many digits has them.
+pub(crate) fn steady(value: f64, count: usize) -> Vec<f64> {
+    (0..count).map(|place| value * (1.0 + 1e-10 * (place * 7 % 5) as f64)).collect()
+}
+
 /// One value of the metric `m` for each block.
 pub(crate) fn records(subject: &str, values: &[f64]) -> Vec<Record> {
     let one = |(block, value): (usize, &f64)| {

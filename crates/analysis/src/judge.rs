@@ -28,7 +28,7 @@ pub fn ended(plan: &Plan, records: &[Record]) -> Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{metric, plan, record, records};
+    use crate::fixtures::{metric, plan, record, records, steady};
     use model::{
         Caveat, CaveatCode, Direction, Finding, Histogram, Obstacle, Outcome, Reduction, Role,
         Sample, Strength, Verdict,
@@ -175,7 +175,10 @@ mod tests {
 
     /// `a`, and `b` of other values, of which so many of the first trials failed.
     fn survivors(blocks: usize, ratio: f64, failed: [usize; 2]) -> Findings {
-        let values: Vec<f64> = (0..blocks).map(|block| 100.0 + (block * 7 % 5) as f64).collect();
+        // Of so many digits that no step is coarse.
+        let value =
+            |block: usize| (block * 7 % 5) as f64 + (0.618_033_988_7 * block as f64).fract();
+        let values: Vec<f64> = (0..blocks).map(|block| 100.0 + value(block)).collect();
         let others: Vec<f64> = values.iter().map(|value| value * ratio + 0.1).collect();
         let mut all = Vec::new();
         for (subject, values, failed) in [("a", values, failed[0]), ("b", others, failed[1])] {
@@ -251,7 +254,7 @@ mod tests {
     fn what_tests_of_another_kind_do_not_show_is_never_clear() {
         let of = |last: f64| {
             let subject = vec![74.0, 74.5, 73.8, 74.2, 73.9, last];
-            let values = [("a", vec![100.0; 6]), ("b", subject)];
+            let values = [("a", steady(100.0, 6)), ("b", subject)];
             let finding = judged(&values, Direction::Lower).findings.remove(0);
             let is_skewed = codes(&finding).contains(&CaveatCode::Skewed);
             (finding.verdict, finding.strength, is_skewed)

@@ -246,7 +246,9 @@ mod tests {
 
     #[test]
     fn ending_proves_nothing_of_what_does_not_vary_or_is_pooled() {
-        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        // Of a step that is known.
+        let metric_of = metric("m", Direction::Lower, Reduction::Median);
+        let metrics = vec![model::Metric { resolution: 0.01, ..metric_of }];
         let plan_of = |blocks: u32| plan(&["a", "b"], metrics.clone(), blocks);
         let same = |value: f64| {
             let mut all = records("a", &[100.0; 8]);

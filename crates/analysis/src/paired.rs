@@ -4,7 +4,6 @@ use crate::comparison::{Comparison, deciding};
 use crate::family::{Family, holm_levels, holm_of, q_values_of};
 use crate::fragility::{FamilyPosition, block_caveat, without_each};
 use crate::pairs::Pairs;
-use crate::quality::known_step;
 use crate::rulebook::{Basis, Evidence, Ruling, further, infer, obstacles, rule};
 use model::{
     BlockEffect, Caveat, CaveatCode, Finding, LeftOut, Strength, Tail, Verdict,
@@ -142,7 +141,7 @@ fn finding(comparison: &Comparison<'_>, ruling: &Ruling, alpha: f64, family: usi
         reason: ruling.reason.clone(),
         obstacle: ruling.obstacle,
         further_obstacles: Vec::new(),
-        step: known_step(&comparison.pairs, &comparison.asked),
+        step: comparison.known_step,
         p_failure: None,
         is_odds: comparison.signals.is_odds,
         is_order_fixed: !comparison.signals.fixed_order.is_empty(),

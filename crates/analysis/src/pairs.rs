@@ -25,9 +25,9 @@ pub(crate) struct Pairs {
     pub reference: Vec<f64>,
     /// The subject's, likewise.
     pub subject: Vec<f64>,
-    /// The values of both that these were reduced from, as many as show their step; empty where each
-    /// is one value.
-    pub series: Vec<f64>,
+    /// The values of reference and subject that these were reduced from, as many as show their step;
+    /// empty where each is one value.
+    pub series: [Vec<f64>; 2],
     /// Whether the subject ran before the reference, by pair; empty where that is not known.
     pub subject_first: Vec<bool>,
     /// The boot of each pair.
@@ -96,8 +96,8 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
             (least, events) => least.or(events),
         };
         pairs.clamped += reference_value.clamped + subject_value.clamped;
-        for record in [reference, subject] {
-            take(&mut pairs.series, series(record, asked.metric).concat().into_iter());
+        for (record, of_side) in [reference, subject].into_iter().zip(&mut pairs.series) {
+            take(of_side, series(record, asked.metric).concat().into_iter());
             pairs.caveats.extend(record.caveats.iter().cloned());
             pairs.is_emulated |= trial_facts::emulation(record).is_some();
             pairs.is_observed |= trial_facts::is_observed(record);

@@ -76,12 +76,12 @@ fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
 }
 
 /// Warnings about a question's pairs that decide nothing.
-pub(crate) fn warnings(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Vec<Caveat> {
+pub(crate) fn warnings(pairs: &Pairs, asked: &Asked<'_>, steps: &Steps) -> Vec<Caveat> {
     [
         order_effect(pairs),
         bimodal(&pairs.reference, &asked.question.reference),
         bimodal(&pairs.subject, &asked.question.subject),
-        quantised(pairs, asked, theta),
+        quantised(pairs, steps),
         outliers(pairs),
         clamped(pairs),
         closed_loop(asked.workload, asked.metric.reduction),
@@ -155,8 +155,8 @@ fn bimodal(logs: &[f64], subject: &str) -> Option<Caveat> {
     })
 }
 
-fn quantised(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Option<Caveat> {
-    if let Some(caveat) = steps(pairs, asked, theta).caveat() {
+fn quantised(pairs: &Pairs, steps: &Steps) -> Option<Caveat> {
+    if let Some(caveat) = steps.caveat() {
         return Some(caveat);
     }
     let (distinct, all) = few_distinct_values(pairs)?;
@@ -175,18 +175,20 @@ pub(crate) fn few_distinct_values(pairs: &Pairs) -> Option<(usize, usize)> {
 
 /// The largest step of the values of a primary question's pairs as a share of the smallest of them,
 /// whatever the margin.
-pub(crate) fn known_step(pairs: &Pairs, asked: &Asked<'_>) -> Option<f64> {
+pub(crate) fn known_step(pairs: &Pairs, asked: &Asked<'_>, are_imported: bool) -> Option<f64> {
     let is_primary = asked.question.role == Role::Primary;
-    is_primary.then(|| steps(pairs, asked, FINEST_THETA).coarse).flatten().map(round)
+    let coarse = || steps(pairs, asked, FINEST_THETA, are_imported).coarse;
+    is_primary.then(coarse).flatten().map(round)
 }
 
-/// The steps of the values of pairs.
-pub(crate) fn steps(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Steps {
+/// The steps of the values of pairs, which may have been imported.
+pub(crate) fn steps(pairs: &Pairs, asked: &Asked<'_>, theta: f64, are_imported: bool) -> Steps {
     let of =
         |value: fn(&BlockEffect) -> f64| -> Vec<f64> { pairs.blocks.iter().map(value).collect() };
     let (reference, subject) = (of(|block| block.reference), of(|block| block.subject));
-    let values = Measurements { reference: &reference, subject: &subject, series: &pairs.series };
-    Steps::of(&values, asked.metric, theta)
+    let series = pairs.series.each_ref().map(Vec::as_slice);
+    let measured = Measurements { values: [&reference, &subject], series, are_imported };
+    Steps::of(&measured, asked.metric, theta)
 }
 
 fn outliers(pairs: &Pairs) -> Option<Caveat> {

@@ -4,8 +4,14 @@
 use model::{Caveat, CaveatCode, Metric, Reduction, Unit};
 use stats::{exp, ln, mean};
 
-/// Fewer values show no step.
+/// Fewer values show no step but the gap of one that differs from all others, and a last digit.
 const LEAST_VALUES: usize = 8;
+/// Fewer values of a subject show nothing.
+const LEAST_OF_FEW: usize = 5;
+/// That all values of a subject are the same is no accident where it has so small a chance.
+const LEAST_CHANCE: f64 = 0.05;
+/// A step of which nothing is known is no larger than the value, as a share of it.
+const WHOLE: f64 = 1.0;
 /// How far a multiple may lie from a whole number: what is left of digits that were printed.
 const TOLERANCE: f64 = 1e-3;
 /// Values that are this close are one value, as a share of it.
@@ -18,16 +24,18 @@ const LEAST_TIED: f64 = 0.8;
 const ODD_ONE_IN: usize = 10;
 /// A step is the smallest gap between values, or such a part of it.
 const MOST_PARTS: u32 = 4;
-/// Of a longer series so many values show its step.
-const MOST_VALUES: usize = 2_000;
+/// Of a longer series of a subject so many values show its step.
+const MOST_VALUES: usize = 1_000;
 
-/// Values of two subjects: what they reduce to, and the series that they were reduced from.
+/// Values of reference and subject: what they reduce to, and the series that they were reduced from.
+/// Each subject may have a clock of its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measurements<'a> {
-    pub reference: &'a [f64],
-    pub subject: &'a [f64],
-    /// Every value of both; empty where none was reduced from several.
-    pub series: &'a [f64],
+    pub values: [&'a [f64]; 2],
+    /// Every value of each; empty where none was reduced from several.
+    pub series: [&'a [f64]; 2],
+    /// Whether they were imported: a declared step may then be the last digit of another subject.
+    pub are_imported: bool,
 }
 
 /// What steps forbid.
@@ -36,11 +44,16 @@ pub(crate) struct Steps {
     /// The step as a share of the smallest value, where it is too coarse against the margin to
     /// claim equivalence.
     pub coarse: Option<f64>,
-    /// Whether the difference of such values is no larger than one step.
+    /// Up to which share of a value a difference may be that of the steps: one coarse step, and all
+    /// of the value where one subject's step is not known; else 0.
+    pub hidden: f64,
+    /// Whether the difference of such values is no larger than that.
     pub is_one: bool,
-    /// Whether all values are the same, and nothing else tells their step: no equivalence can be
-    /// claimed of them.
+    /// Whether all values of one subject or of both are the same, and nothing else tells their step:
+    /// no equivalence can be claimed of them.
     pub is_unknown: bool,
+    /// Whether that is so of a subject while the other has another value, or several.
+    pub is_one_constant: bool,
 }
 
 /// On what scale values lie whole steps apart.
@@ -70,60 +83,127 @@ type CountedValue = (f64, usize);
 impl Steps {
     /// Those of the values of two subjects: the declared step where it exceeds a quarter of the
     /// margin, an inferred one where it exceeds half of it.
-    pub(crate) fn of(values: &Measurements<'_>, metric: &Metric, theta: f64) -> Self {
-        let Measurements { reference, subject, series } = *values;
-        let all: Vec<f64> = reference.iter().chain(subject).copied().collect();
-        let smallest = all.iter().copied().fold(f64::INFINITY, f64::min);
-        let is_one_value = all.len() > 1 && are_the_same(&all) && are_the_same(series);
-        let is_unknown = is_one_value && !is_known(metric);
-        let declared = metric.resolution;
+    pub(crate) fn of(measured: &Measurements<'_>, metric: &Metric, theta: f64) -> Self {
         let least = exp(theta / 2.0) - 1.0;
         // Of shares one event is the step, and their own scale knows it.
         let inferred = match metric.reduction {
             Reduction::Proportion => None,
-            _ => coarser(Grid::of(&all, least), Grid::of(series, least)),
+            _ => measured.grid(least),
         };
         let inferred = inferred.filter(|grid| ln(1.0 + grid.share) > theta / 2.0);
-        let of_declared = Grid { step: declared, share: declared / smallest, scale: Scale::Linear };
-        let declared = (of_declared.share > theta / 4.0).then_some(of_declared);
-        let Some(grid) = coarser(inferred, declared) else {
-            return Self { is_unknown, ..Self::default() };
-        };
-        let change = grid.mean(subject).zip(grid.mean(reference));
-        let change = change.map(|(one, other)| (one - other).abs());
-        let is_one = change.is_some_and(|change| change <= grid.step * (1.0 + TOLERANCE));
-        Self { coarse: Some(grid.share), is_one, is_unknown }
+        let smallest = measured.values.iter().flat_map(|side| side.iter());
+        let smallest = smallest.copied().fold(f64::INFINITY, f64::min);
+        let step = metric.resolution;
+        let declared = Grid { step, share: step / smallest, scale: Scale::Linear };
+        let declared = (declared.share > theta / 4.0).then_some(declared);
+        let coarse = coarser(inferred, declared);
+
+        let is_open = !is_known(metric, measured.are_imported);
+        let is_one_constant = is_open && measured.has_one_constant(metric.unit);
+        let is_declared = step > 0.0 && !measured.are_imported;
+        let unknown = (is_one_constant && !is_declared).then(|| Grid {
+            step: Scale::Logarithmic.step(WHOLE, 1.0),
+            share: WHOLE,
+            scale: Scale::Logarithmic,
+        });
+        let widest = coarser(coarse, unknown);
+        Self {
+            coarse: coarse.map(|grid| grid.share),
+            hidden: widest.map_or(0.0, |grid| grid.share),
+            is_one: widest.is_some_and(|grid| grid.hides(measured.values)),
+            is_unknown: is_one_constant || (is_open && measured.are_one_value()),
+            is_one_constant,
+        }
     }
 
     /// What is told of them, where they forbid anything.
     pub(crate) fn caveat(&self) -> Option<Caveat> {
-        let detail = match (self.coarse, self.is_unknown) {
-            (Some(share), _) => format!("one step is {:.1} % of the value", 100.0 * share),
-            (None, true) => "all values are the same, so nothing shows their step".to_owned(),
-            (None, false) => return None,
+        let detail = match (self.is_one_constant, self.coarse, self.is_unknown) {
+            (true, ..) => {
+                "all values of one subject are the same, so nothing shows their step".to_owned()
+            }
+            (false, Some(share), _) => format!("one step is {:.1} % of the value", 100.0 * share),
+            (false, None, true) => {
+                "all values are the same, so nothing shows their step".to_owned()
+            }
+            (false, None, false) => return None,
         };
         Some(Caveat::new(CaveatCode::Quantised, detail))
     }
 }
 
+impl Measurements<'_> {
+    /// The coarsest grid: of the values and of the series, of both subjects together and of each. A
+    /// fine clock beside it would hide that of the other.
+    fn grid(&self, least: f64) -> Option<Grid> {
+        let both = [self.values, self.series];
+        let together = both.map(|sides| Grid::of(&sides.concat(), least));
+        let each = both.map(|sides| sides.map(|side| Grid::of_one(side, least)));
+        together.into_iter().chain(each.into_iter().flatten()).fold(None, coarser)
+    }
+
+    /// Whether all values of both are one.
+    fn are_one_value(&self) -> bool {
+        let count: usize = self.values.iter().map(|side| side.len()).sum();
+        let are_one = |sides: &[&[f64]; 2]| are_the_same(sides.iter().flat_map(|side| side.iter()));
+        count > 1 && are_one(&self.values) && are_one(&self.series)
+    }
+
+    /// Whether the values of one subject never vary, and it is unlikely that they would not by the
+    /// steps of the other.
+    fn has_one_constant(&self, unit: Unit) -> bool {
+        let is_constant = |side: usize| {
+            self.values[side].len() > 1
+                && are_the_same(self.values[side].iter())
+                && are_the_same(self.series[side].iter())
+                && !(unit == Unit::Fraction && is_all(self.values[side]))
+        };
+        !self.are_one_value()
+            && [(0, 1), (1, 0)].into_iter().any(|(own, other)| {
+                is_constant(own) && are_unlikely(self.values[own], self.values[other])
+            })
+    }
+}
+
+/// Whether these values, which are all the same, are unlikely of a subject whose values vary as the
+/// other's do. By one step more or less the other may vary because it lies between two of them.
+fn are_unlikely(same: &[f64], other: &[f64]) -> bool {
+    let mut sorted = other.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    match distinct(&sorted, Scale::Linear).as_slice() {
+        [] | [_, _] => false,
+        [(level, _)] => same.iter().any(|value| (value - level).abs() > SAME * level.abs()),
+        levels => {
+            let most = levels.iter().map(|(_, count)| *count).max().unwrap_or_default();
+            let share = most as f64 / other.len() as f64;
+            std::iter::repeat_n(share, same.len()).product::<f64>() < LEAST_CHANCE
+        }
+    }
+}
+
+/// Whether a share that does not vary is one of all: no clock gives it.
+fn is_all(shares: &[f64]) -> bool {
+    shares.first().is_some_and(|share| (share - 1.0).abs() <= ROUNDING)
+}
+
 /// Whether the step is known of values that do not vary: things that are counted have that of one,
-/// and so have shares; a declared step counts where the value is no quantile, which has the buckets
-/// of its histogram beside it.
-fn is_known(metric: &Metric) -> bool {
+/// and so have shares; a step that the metric declares counts where the value is no quantile, which
+/// has the buckets of its histogram beside it. An import has one for all of its subjects.
+fn is_known(metric: &Metric, are_imported: bool) -> bool {
     let is_counted = matches!(metric.unit, Unit::Count | Unit::PerOperation | Unit::Bytes);
     match metric.reduction {
         Reduction::Proportion => true,
         Reduction::Quantile(_) => is_counted,
         Reduction::Median | Reduction::Mean | Reduction::Quotient => {
-            is_counted || metric.resolution > 0.0
+            is_counted || (metric.resolution > 0.0 && !are_imported)
         }
     }
 }
 
 /// Whether there is no second value. No values at all are the same, too.
-fn are_the_same(values: &[f64]) -> bool {
-    let Some(first) = values.first() else { return true };
-    values.iter().all(|value| (value - first).abs() <= ROUNDING * first.abs())
+fn are_the_same<'v>(mut values: impl Iterator<Item = &'v f64>) -> bool {
+    let Some(first) = values.next() else { return true };
+    values.all(|value| (value - first).abs() <= ROUNDING * first.abs())
 }
 
 fn coarser(one: Option<Grid>, other: Option<Grid>) -> Option<Grid> {
@@ -174,6 +254,33 @@ impl Grid {
         coarser(on_scales.fold(None, coarser), Self::of_ties(&sorted))
     }
 
+    /// That of the values of one subject.
+    fn of_one(values: &[f64], least: f64) -> Option<Self> {
+        match values.len() {
+            ..LEAST_OF_FEW => None,
+            LEAST_OF_FEW..LEAST_VALUES => Self::of_few(values, least),
+            _ => Self::of(values, least),
+        }
+    }
+
+    /// That of values that are too few to tell most steps from accidents: the gap of one that differs
+    /// from all others, or the last decimal digit that they use.
+    fn of_few(values: &[f64], least: f64) -> Option<Self> {
+        if !values.iter().all(|value| value.is_finite() && *value > 0.0) {
+            return None;
+        }
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let smallest = *sorted.first()?;
+        let least = least * smallest * (1.0 - TOLERANCE);
+        let step = match distinct(&sorted, Scale::Linear).as_slice() {
+            [(low, one), (high, other)] if *one.min(other) == 1 => high - low,
+            levels => last_digit(levels, least)?,
+        };
+        let grid = Self { step, share: step / smallest, scale: Scale::Linear };
+        (step >= least).then_some(grid)
+    }
+
     /// That of positive, sorted values on a scale.
     fn on(scale: Scale, sorted: &[f64], least: f64) -> Option<Self> {
         let mut sorted: Vec<f64> = sorted.iter().map(|value| scale.of(*value)).collect();
@@ -201,6 +308,13 @@ impl Grid {
         let share = ratios.fold(f64::INFINITY, f64::min) - 1.0;
         let scale = Scale::Logarithmic;
         share.is_finite().then(|| Self { step: scale.step(share, 1.0), share, scale })
+    }
+
+    /// Whether the means of two subjects are no more than a step apart.
+    fn hides(&self, values: [&[f64]; 2]) -> bool {
+        let [reference, subject] = values.map(|side| self.mean(side));
+        let change = subject.zip(reference).map(|(one, other)| (one - other).abs());
+        change.is_some_and(|change| change <= self.step * (1.0 + TOLERANCE))
     }
 
     /// The mean of values as the grid has them.
@@ -276,6 +390,30 @@ fn step(distinct: &[CountedValue], least: f64) -> Option<f64> {
     steps.into_iter().find(is_step).map(|(step, _)| step)
 }
 
+/// The largest power of ten, not below this, by whole multiples of which all of these lie apart.
+fn last_digit(levels: &[CountedValue], least: f64) -> Option<f64> {
+    let [(first, _), .., (last, _)] = levels else { return None };
+    let range = last - first;
+    if least <= 0.0 || least > range || !range.is_finite() {
+        return None;
+    }
+    let mut digit = 1.0;
+    while digit >= least {
+        digit /= 10.0;
+    }
+    let mut found = None;
+    loop {
+        digit *= 10.0;
+        if digit < least {
+            continue;
+        }
+        if digit > range * (1.0 + TOLERANCE) || !explains((digit, *first), levels, 0) {
+            return found;
+        }
+        found = Some(digit);
+    }
+}
+
 /// Whether all but so many values lie whole steps from this one, no two of them at the same place.
 fn explains((step, from): (f64, f64), distinct: &[CountedValue], most_odd: usize) -> bool {
     let mut odd: usize = 0;
@@ -313,8 +451,13 @@ mod tests {
     const SMOOTH: [f64; 8] = [10.113, 11.027, 10.431, 12.318, 11.904, 10.777, 13.009, 12.555];
 
     fn steps(reference: &[f64], subject: &[f64], series: &[f64], margin: f64) -> Steps {
+        of_each([reference, subject], [series, &[]], margin)
+    }
+
+    fn of_each(values: [&[f64]; 2], series: [&[f64]; 2], margin: f64) -> Steps {
         let metric = metric("m", Direction::Lower, Reduction::Median);
-        Steps::of(&Measurements { reference, subject, series }, &metric, ln(1.0 + margin))
+        let measured = Measurements { values, series, are_imported: false };
+        Steps::of(&measured, &metric, ln(1.0 + margin))
     }
 
     fn inferred(values: &[f64]) -> Option<f64> {
@@ -362,10 +505,15 @@ mod tests {
 
     #[test]
     fn values_that_never_vary_show_no_step_and_only_what_is_known_beforehand_counts() {
-        let constant = |metric: Metric, series: &[f64]| {
-            let values = Measurements { reference: &[3.0; 6], subject: &[3.0; 6], series };
-            Steps::of(&values, &metric, ln(1.02))
-        };
+        let constant = |metric: Metric, series: &[f64]| of_constants(metric, series, false);
+        fn of_constants(metric: Metric, series: &[f64], are_imported: bool) -> Steps {
+            let values: [&[f64]; 2] = [&[3.0; 6], &[3.0; 6]];
+            Steps::of(
+                &Measurements { values, series: [series, &[]], are_imported },
+                &metric,
+                ln(1.02),
+            )
+        }
         let time = metric("m", Direction::Lower, Reduction::Median);
         let unknown = constant(time.clone(), &[]);
         assert_eq!(unknown, Steps { is_unknown: true, ..Steps::default() });
@@ -381,10 +529,107 @@ mod tests {
             assert!(!constant(Metric { unit, ..time.clone() }, &[]).is_unknown, "{unit:?}");
         }
         assert!(!constant(metric("m", Direction::Lower, Reduction::Proportion), &[]).is_unknown);
-        // Two values are a gap, and none are nothing.
-        assert!(!steps(&[3.0; 6], &[3.1; 6], &[], 0.02).is_unknown);
+        // An import declares one step for all: that of digits which another subject uses.
+        let declared = Metric { resolution: 0.01, ..time.clone() };
+        assert!(of_constants(declared, &[], true).is_unknown);
+        // Two values may be those of two clocks, and none are nothing.
+        assert!(steps(&[3.0; 6], &[3.01; 6], &[], 0.02).is_unknown);
         assert_eq!(steps(&[], &[], &[], 0.02), Steps::default());
         assert_eq!(Steps::default().caveat(), None);
+    }
+
+    /// Values of a clock that ticks every ten, and of a fine one.
+    const COARSE: [f64; 12] =
+        [100.0, 100.0, 110.0, 100.0, 100.0, 100.0, 110.0, 100.0, 100.0, 100.0, 100.0, 100.0];
+    const FINE: [f64; 12] = [
+        103.351, 102.661, 104.076, 103.492, 101.904, 103.545, 104.648, 102.133, 103.01, 104.492,
+        103.174, 102.44,
+    ];
+
+    #[test]
+    fn the_coarse_clock_of_one_subject_is_seen_beside_the_fine_one_of_the_other() {
+        for sides in [[&COARSE[..], &FINE[..]], [&FINE[..], &COARSE[..]]] {
+            let of_values = of_each(sides, [&[], &[]], 0.02);
+            assert!((of_values.coarse.unwrap() - 0.1).abs() < 1e-12, "{of_values:?}");
+            assert_eq!(of_values.coarse, Some(of_values.hidden));
+            assert!(of_values.is_one && !of_values.is_unknown);
+            // Means of three hide it, the series of the one subject does not.
+            let means = sides.map(|side| {
+                side.chunks(3).map(|three| three.iter().sum::<f64>() / 3.0).collect::<Vec<_>>()
+            });
+            let of_series = of_each([&means[0], &means[1]], sides, 0.02);
+            assert!((of_series.coarse.unwrap() - 0.1).abs() < 1e-12, "{of_series:?}");
+            assert!(of_series.is_one);
+        }
+        assert_eq!(
+            of_each([&FINE, &FINE.map(|one| one * 1.001)], [&[], &[]], 0.02),
+            Steps::default()
+        );
+    }
+
+    #[test]
+    fn of_few_values_one_that_differs_and_a_last_digit_are_steps() {
+        let fine = &FINE[..5];
+        let coarse = |values: &[f64]| of_each([values, fine], [&[], &[]], 0.02).coarse;
+        assert_eq!(coarse(&[100.0, 100.0, 100.0, 110.0, 100.0]), Some(0.1));
+        let digit = coarse(&[100.0, 120.0, 100.0, 110.0, 140.0]).unwrap();
+        assert!((digit - 0.1).abs() < 1e-12, "{digit}");
+        // A digit that is fine enough, and four values.
+        assert_eq!(coarse(&[100.0, 100.3, 100.1, 100.7, 100.2]), None);
+        assert_eq!(coarse(&[100.0, 120.0, 110.0, 140.0]), None);
+        let tenth = last_digit(&[(0.3, 1), (0.5, 1), (0.9, 2)], 0.01).unwrap();
+        assert!((tenth - 0.1).abs() < 1e-12, "{tenth}");
+        assert_eq!(last_digit(&[(300.0, 1), (1300.0, 1)], 20.0), Some(1000.0));
+        assert_eq!(last_digit(&[(3.0, 1), (4.0, 1)], 2.0), None);
+        assert_eq!(last_digit(&[(3.0, 1)], 0.5), None);
+    }
+
+    #[test]
+    fn a_subject_that_never_varies_beside_one_that_does_shows_no_step_and_may_be_all_of_the_difference()
+     {
+        let same = [100.0; 12];
+        for sides in [[&same[..], &FINE[..]], [&FINE[..], &same[..]]] {
+            let unknown = of_each(sides, [&[], &[]], 0.02);
+            assert!(unknown.is_unknown && unknown.is_one_constant && unknown.is_one, "{unknown:?}");
+            assert_eq!((unknown.coarse, unknown.hidden), (None, 1.0));
+            let told = unknown.caveat().unwrap();
+            assert_eq!(
+                told.detail,
+                "all values of one subject are the same, so nothing shows their step"
+            );
+        }
+        // No step is larger than what it measures.
+        assert!(!of_each([&same, &FINE.map(|one| 3.0 * one)], [&[], &[]], 0.02).is_one);
+        // Its own series shows a fine step.
+        assert_eq!(of_each([&same, &FINE], [&FINE, &[]], 0.02), Steps::default());
+        // The other varies by one step, or nearly never: so may this one.
+        let tick = |at: &[usize]| {
+            let mut values = [100.0; 12];
+            at.iter().for_each(|place| values[*place] = 100.1);
+            values
+        };
+        for other in [tick(&[2]), tick(&[0, 1, 4, 5, 8, 9])] {
+            assert_eq!(of_each([&same, &other], [&[], &[]], 0.02), Steps::default());
+        }
+        // A step that the metric itself declares hides nothing; equivalence is not shown by a quantile.
+        let declared = |metric: Metric, are_imported: bool| {
+            let measured =
+                Measurements { values: [&same, &FINE], series: [&[], &[]], are_imported };
+            let steps = Steps::of(&measured, &Metric { resolution: 0.001, ..metric }, ln(1.02));
+            (steps.is_unknown, steps.is_one)
+        };
+        let of = |reduction| metric("m", Direction::Lower, reduction);
+        assert_eq!(declared(of(Reduction::Median), false), (false, false));
+        assert_eq!(declared(of(Reduction::Quantile(0.5)), false), (true, false));
+        assert_eq!(declared(of(Reduction::Median), true), (true, true));
+        // A share of all is no tick.
+        let share = Metric { unit: Unit::Fraction, ..of(Reduction::Median) };
+        let shares = Measurements {
+            values: [&[1.0; 8], &[0.91, 0.953, 0.972, 0.934, 0.966, 0.941, 0.958, 0.927]],
+            series: [&[], &[]],
+            are_imported: false,
+        };
+        assert_eq!(Steps::of(&shares, &share, ln(1.005)), Steps::default());
     }
 
     #[test]

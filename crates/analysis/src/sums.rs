@@ -18,9 +18,11 @@ const OF_ORDER: [CaveatCode; 3] =
 #[derive(Debug, Default)]
 pub(crate) struct PassedOn {
     is_coarse: bool,
-    /// Whether all values of any part are the same, and nothing else tells their step.
+    /// Whether all values of a subject are the same in any part, and nothing else tells their step.
     is_step_unknown: bool,
-    /// How much of the sum a step of each part with coarse values may be, on the scale of logarithms.
+    /// Whether that is so of one subject of a part, and not of both together.
+    is_one_constant: bool,
+    /// How much of the sum the steps of each part may be, on the scale of logarithms.
     of_steps: f64,
     fixed_order: Vec<String>,
     doubts: Vec<Doubt>,
@@ -33,7 +35,8 @@ impl PassedOn {
         let signals = &part.signals;
         self.is_coarse |= signals.is_coarse;
         self.is_step_unknown |= signals.is_step_unknown;
-        self.of_steps += weight.abs() * ln(1.0 + signals.step);
+        self.is_one_constant |= signals.is_one_constant;
+        self.of_steps += weight.abs() * ln(1.0 + signals.hidden);
         add_new(&mut self.fixed_order, &signals.fixed_order);
         add_new(&mut self.doubts, &signals.doubts);
         let question = &part.asked.question;
@@ -61,7 +64,8 @@ impl PassedOn {
         Signals {
             is_coarse: self.is_coarse,
             is_step_unknown: self.is_step_unknown,
-            is_one_step: self.is_coarse
+            is_one_constant: self.is_one_constant,
+            is_one_step: self.of_steps > 0.0
                 && test.is_some_and(|test| test.mean.abs() <= self.of_steps),
             is_degenerate: test.is_some_and(TTest::is_degenerate),
             fixed_order: self.fixed_order.clone(),

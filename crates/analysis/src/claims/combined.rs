@@ -137,7 +137,17 @@ fn sum<'a>(
     let mut caveats: Vec<Caveat> = caveat.into_iter().collect();
     caveats.extend_from_slice(passed_on.caveats());
     caveats.extend(signals.caveats());
-    Comparison { asked, pairs, test, theta, signals, caveats, noise: None, pooled: None }
+    Comparison {
+        asked,
+        pairs,
+        test,
+        theta,
+        signals,
+        caveats,
+        noise: None,
+        pooled: None,
+        known_step: None,
+    }
 }
 
 /// A part's question, where all parts compare the same two subjects: whose sitting came before is then

@@ -1,6 +1,6 @@
 //! Outcomes and sentences of claims, from records.
 
-use crate::fixtures::{in_blocks, metric, plan, records};
+use crate::fixtures::{in_blocks, metric, plan, records, steady};
 use model::{
     Claim, ClaimFinding, ClaimOutcome, ClaimedEffect, Direction, ImportedOrder, Plan, Reduction,
     Unit,
@@ -75,7 +75,7 @@ fn of_differences(
         ..sooner()
     };
     plan.claims = claims.iter().map(claim).collect();
-    let mut all = records("a", &[100.0; 8]);
+    let mut all = records("a", &steady(100.0, 8));
     for (id, constant, times) in others {
         let value = |noise: f64| 100.0 * (constant + times * noise).exp();
         all.extend(records(id, &NOISE.map(value)));
@@ -134,7 +134,7 @@ fn a_claim_is_told_with_the_blocks_it_rests_on_and_whether_the_data_were_there_b
     let subject = "b".into();
     plan.claims =
         vec![Claim { workload: Some("w".to_owned()), subject, reference: "a".into(), ..sooner() }];
-    let mut all = records("a", &[100.0; 8]);
+    let mut all = records("a", &steady(100.0, 8));
     all.extend(records("b", &NOISE.map(|noise| 80.0 + noise)));
     all.retain(|record| record.subject == "a" || record.block < 6);
     let planned = judge_campaign(&plan, &all);

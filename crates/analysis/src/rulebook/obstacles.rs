@@ -10,6 +10,9 @@ const LEAST_POOLED_BLOCKS: usize = 10;
 /// Fewer expected events beyond a percentile give no verdict (docs/method.md#m-quantiles).
 pub(crate) const LEAST_BEYOND: f64 = 10.0;
 
+/// What steps forbid, where they are seen.
+const TOO_COARSE: &str = "the metric's steps are too coarse to claim equivalence";
+
 /// An obstacle that stands in the way of one question.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Raised {
@@ -72,21 +75,36 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
         );
         raised.push(Raised::silent(Obstacle::SurvivorsOnly, reason));
     }
+    raised.extend(of_steps(signals));
+    if signals.has_few_distinct_values && basis == Basis::Sequence {
+        raised.push(Raised::silent(Obstacle::FewDistinctValues, TOO_COARSE));
+    }
+    raised
+}
+
+/// What steps are too coarse for, or not known for.
+fn of_steps(signals: &Signals) -> Vec<Raised> {
+    let mut raised = Vec::new();
     if signals.is_one_step {
-        let reason = "the difference is no larger than one step of the values";
+        let reason = match signals.is_one_constant {
+            true => {
+                "all values of one subject are the same, so their step may be as large as the difference"
+            }
+            false => "the difference is no larger than one step of the values",
+        };
         raised.push(Raised::silent(Obstacle::OneStep, reason));
     }
-    let too_coarse = "the metric's steps are too coarse to claim equivalence";
-    if signals.is_coarse {
-        raised.push(Raised::silent(Obstacle::CoarseSteps, too_coarse));
-    } else if signals.is_step_unknown {
-        let reason = "all values are the same, so nothing shows that their steps are fine enough to claim \
-                      equivalence";
-        raised.push(Raised::silent(Obstacle::CoarseSteps, reason));
-    }
-    if signals.has_few_distinct_values && basis == Basis::Sequence {
-        raised.push(Raised::silent(Obstacle::FewDistinctValues, too_coarse));
-    }
+    let reason = match (signals.is_one_constant, signals.is_coarse, signals.is_step_unknown) {
+        (true, ..) => {
+            "all values of one subject are the same, so nothing shows that their steps are fine enough to claim equivalence"
+        }
+        (false, true, _) => TOO_COARSE,
+        (false, false, true) => {
+            "all values are the same, so nothing shows that their steps are fine enough to claim equivalence"
+        }
+        (false, false, false) => return raised,
+    };
+    raised.push(Raised::silent(Obstacle::CoarseSteps, reason));
     raised
 }
 

@@ -19,11 +19,14 @@ pub(crate) struct Signals {
     pub is_degenerate: bool,
     /// The values' step, declared or inferred, is coarse against the margin.
     pub is_coarse: bool,
-    /// That step of paired values as a share of the smallest of them, where it is coarse; else 0.
-    pub step: f64,
-    /// All values are the same, and nothing else tells their step.
+    /// Up to which share of the smallest value a difference may be one of the steps: that of a coarse
+    /// one, or all of it where one subject's step is not known; else 0.
+    pub hidden: f64,
+    /// All values of a subject are the same, and nothing else tells their step.
     pub is_step_unknown: bool,
-    /// The difference is no larger than one step of values that are coarse against the margin.
+    /// That is so of one subject, and not of both together.
+    pub is_one_constant: bool,
+    /// The difference is no larger than what the steps may be of it.
     pub is_one_step: bool,
     /// The metric took few distinct values.
     pub has_few_distinct_values: bool,
@@ -133,8 +136,9 @@ impl Signals {
             is_observed_latency: false,
             is_degenerate: false,
             is_coarse: false,
-            step: 0.0,
+            hidden: 0.0,
             is_step_unknown: false,
+            is_one_constant: false,
             is_one_step: false,
             has_few_distinct_values: false,
             unequal_failures: None,

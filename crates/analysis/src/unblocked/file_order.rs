@@ -62,7 +62,7 @@ mod tests {
             metric: &metric,
             is_closed_loop: false,
             strata: BTreeMap::from([(Vec::new(), logs)]),
-            series: Vec::new(),
+            series: [Vec::new(), Vec::new()],
             zeros: 0,
             lonely: 0,
             failed: [0; 2],

@@ -17,8 +17,8 @@ pub(super) struct Samples<'a> {
     pub(super) is_closed_loop: bool,
     /// Logarithms of the replicates by stratum: reference and subject.
     pub(super) strata: BTreeMap<Vec<String>, [Vec<f64>; 2]>,
-    /// Values of both as each record has them, as many as show their step.
-    pub(super) series: Vec<f64>,
+    /// Values of reference and subject as each record has them, as many as show their step.
+    pub(super) series: [Vec<f64>; 2],
     pub(super) zeros: usize,
     /// Cells that only one of the two has.
     pub(super) lonely: usize,
@@ -71,9 +71,9 @@ impl Samples<'_> {
             let logs = self.strata.values().flat_map(|sides| &sides[side]);
             logs.map(|log| exp(*log)).collect()
         });
-        let values =
-            Measurements { reference: &reference, subject: &subject, series: &self.series };
-        Steps::of(&values, self.metric, theta)
+        let series = self.series.each_ref().map(Vec::as_slice);
+        let measured = Measurements { values: [&reference, &subject], series, are_imported: true };
+        Steps::of(&measured, self.metric, theta)
     }
 
     /// The largest step of the values as a share of the smallest of them, whatever the margin.
@@ -166,7 +166,9 @@ impl Samples<'_> {
             is_odds: self.metric.reduction == Reduction::Proportion && test.is_some(),
             is_degenerate: test.is_some_and(|test| test.is_degenerate()),
             is_coarse: steps.coarse.is_some(),
+            hidden: steps.hidden,
             is_step_unknown: steps.is_unknown,
+            is_one_constant: steps.is_one_constant,
             is_one_step: steps.is_one,
             unequal_failures: self.failed_unlike(),
             survivors: test.and_then(|test| self.survivors(&test, alpha)),

@@ -172,7 +172,7 @@ impl<'a> Table<'a> {
             metric,
             is_closed_loop: self.plan.workloads.iter().any(|workload| workload.is_closed_loop),
             strata: BTreeMap::new(),
-            series: Vec::new(),
+            series: [Vec::new(), Vec::new()],
             zeros: 0,
             lonely: 0,
             failed: [0; 2],
@@ -203,10 +203,10 @@ impl<'a> Table<'a> {
                 continue;
             };
             if cell.series.is_empty() {
-                take(&mut samples.series, std::iter::once(exp(log)));
+                take(&mut samples.series[side], std::iter::once(exp(log)));
             }
             for values in &cell.series {
-                take(&mut samples.series, values.iter().copied());
+                take(&mut samples.series[side], values.iter().copied());
             }
             present.entry(&cell.levels).or_default()[side] = true;
             let stratum = self.stratum(kept, cell);

@@ -1,6 +1,6 @@
 //! Other claims may take a claim's answer. They never turn it round, and never give it one.
 
-use crate::fixtures::{metric, plan, records};
+use crate::fixtures::{metric, plan, records, steady};
 use model::{
     Claim, ClaimFinding, ClaimOutcome, ClaimShape, ClaimedEffect, ClaimedOver, Direction, Plan,
     Record, Reduction,
@@ -36,7 +36,7 @@ fn order(ids: &[&str], effect: ClaimedEffect, over: ClaimedOver) -> Claim {
 /// `a` takes 100, `b` by this log more with little noise, and the others as much with a lot.
 fn others_are_loud(log: f64) -> (Plan, Vec<Record>) {
     let plan = plan(&IDS, vec![metric("m", Direction::Lower, Reduction::Median)], 8);
-    let mut all = records("a", &[100.0; 8]);
+    let mut all = records("a", &steady(100.0, 8));
     for id in &IDS[1..] {
         let (constant, times): (f64, f64) = if *id == "b" { (log, 0.017_23) } else { (0.0, 0.5) };
         all.extend(records(id, &NOISE.map(|noise| 100.0 * (constant + times * noise).exp())));
