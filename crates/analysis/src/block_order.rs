@@ -59,7 +59,7 @@ pub(crate) fn in_blocks(
 }
 
 /// Whether all these places come after all of the others.
-fn is_after(these: &[f64], others: &[f64]) -> bool {
+pub(crate) fn is_after(these: &[f64], others: &[f64]) -> bool {
     let first = these.iter().copied().fold(f64::INFINITY, f64::min);
     others.iter().all(|other| *other < first)
 }

@@ -37,6 +37,7 @@ mod reduce;
 mod resolution;
 mod rulebook;
 mod steadiness;
+mod sum_order;
 mod sums;
 mod trends;
 mod trial_facts;

@@ -10,6 +10,8 @@ mod obstacles;
 mod signals;
 
 pub(crate) use inference::{Evidence, Inference, infer};
+#[cfg(test)]
+pub(crate) use obstacles::InSum;
 pub(crate) use obstacles::{Basis, LEAST_BEYOND, LEAST_PAIRS, Raised, obstacles, stopping};
 pub(crate) use signals::{CarryOver, Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
 

@@ -2,11 +2,11 @@
 //! about several comparisons. What is not sure of a part is not sure of the sum, and what speaks
 //! against a difference is asked of the sum's own differences.
 
-use crate::carry_over::Predecessors;
 use crate::comparison::Comparison;
 use crate::pairs::Pairs;
 use crate::quality::excessive_correlation;
 use crate::rulebook::{Numbers, Signals};
+use crate::sum_order::OrderOfSum;
 use model::{Caveat, CaveatCode, Doubt};
 use stats::{TTest, ln};
 
@@ -25,6 +25,8 @@ pub(crate) struct PassedOn {
     /// How much of the sum the steps of each part may be, on the scale of logarithms.
     of_steps: f64,
     fixed_order: Vec<String>,
+    /// What is left of the difference of a part beside what ran before, with the part's name.
+    order_alone: Option<String>,
     doubts: Vec<Doubt>,
     caveats: Vec<Caveat>,
 }
@@ -40,12 +42,13 @@ impl PassedOn {
         add_new(&mut self.fixed_order, &signals.fixed_order);
         add_new(&mut self.doubts, &signals.doubts);
         let question = &part.asked.question;
+        let named =
+            |detail: &String| format!("{} {}: {detail}", question.workload, question.metric);
+        if self.order_alone.is_none() {
+            self.order_alone = signals.order_alone.as_ref().map(named);
+        }
         let told = part.caveats.iter().filter(|caveat| OF_ORDER.contains(&caveat.code));
-        let named = told.map(|caveat| {
-            let detail = format!("{} {}: {}", question.workload, question.metric, caveat.detail);
-            Caveat::new(caveat.code, detail)
-        });
-        self.caveats.extend(named);
+        self.caveats.extend(told.map(|caveat| Caveat::new(caveat.code, named(&caveat.detail))));
     }
 
     /// Warnings of the parts, each with the part's name.
@@ -59,8 +62,16 @@ impl PassedOn {
         numbers: Numbers,
         pairs: &Pairs,
         test: Option<&TTest>,
-        order: &Predecessors,
+        order: &OrderOfSum,
     ) -> Signals {
+        let mut fixed_order = self.fixed_order.clone();
+        if fixed_order.is_empty() {
+            fixed_order.extend(order.in_order.confounded.clone());
+        }
+        let (carry_over, order_alone) = match &order.predecessors {
+            Some(own) => (own.carry_over.clone(), own.order_alone.clone()),
+            None => (None, self.order_alone.clone()),
+        };
         Signals {
             is_coarse: self.is_coarse,
             is_step_unknown: self.is_step_unknown,
@@ -68,10 +79,13 @@ impl PassedOn {
             is_one_step: self.of_steps > 0.0
                 && test.is_some_and(|test| test.mean.abs() <= self.of_steps),
             is_degenerate: test.is_some_and(TTest::is_degenerate),
-            fixed_order: self.fixed_order.clone(),
+            // Elsewhere it decides nothing, and each part tells its own.
+            drift: order.drift.filter(|_| !fixed_order.is_empty()),
+            fixed_order,
+            by_drift: order.in_order.by_drift,
             doubts: self.doubts.clone(),
-            carry_over: order.carry_over.clone(),
-            order_alone: order.order_alone.clone(),
+            carry_over,
+            order_alone,
             correlation: excessive_correlation(&pairs.differences),
             ..Signals::of(numbers)
         }
@@ -86,3 +100,6 @@ fn add_new<T: Clone + PartialEq>(known: &mut Vec<T>, more: &[T]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,6 @@
 //! their weights, so that what workloads of a block have in common stays in; the rest
 //! is the design's own test. Never one total score: the worst component stands beside.
 
-use crate::carry_over::{Predecessors, predecessors};
 use crate::comparison::{Comparison, Gathered, deciding, effect_of, interval};
 use crate::controls::{FailedControls, RestsOn};
 use crate::family::{holm_levels, holm_of};
@@ -13,6 +12,7 @@ use crate::quality::widened;
 use crate::questions::{Asked, every_pair};
 use crate::ranking::{co_best, ranking};
 use crate::rulebook::{Basis, Evidence, Numbers, Signals, infer, obstacles, rule, stopping};
+use crate::sum_order::{OrderOfSum, SumOfParts};
 use crate::sums::PassedOn;
 use model::{
     BlockEffect, Caveat, CaveatCode, Direction, Effect, Finding, Obstacle, Plan, Question, Ranking,
@@ -101,8 +101,7 @@ struct Sum {
     /// Whether an emulated processor ran any component.
     is_emulated: bool,
     passed_on: PassedOn,
-    /// What of the sum's differences may be due to whose sitting came before.
-    order: Predecessors,
+    order: OrderOfSum,
     caveats: Vec<Caveat>,
 }
 
@@ -122,7 +121,7 @@ impl Sum {
             stopped: None,
             is_emulated: false,
             passed_on: PassedOn::default(),
-            order: Predecessors::default(),
+            order: OrderOfSum::default(),
             caveats: Vec::new(),
         };
         let mut components = Vec::new();
@@ -147,12 +146,13 @@ impl Sum {
         }
         if sum.stopped.is_none() {
             sum.add_up(&components);
-            // Sittings are asked for by a workload, and those of a campaign of ours hold all of them.
-            if let Some(component) = use_case.weights.first() {
-                let workload = component.workload.clone();
-                let question = Question { workload, ..sum.question.clone() };
-                sum.order = predecessors(plan, gathered.observations, &sum.pairs, &question);
-            }
+            let of_parts = SumOfParts {
+                question: &sum.question,
+                pairs: &sum.pairs,
+                test: sum.test.as_ref(),
+                theta: sum.theta,
+            };
+            sum.order = OrderOfSum::of(gathered, &components, &of_parts);
         }
         sum
     }

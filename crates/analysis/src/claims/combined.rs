@@ -6,12 +6,12 @@
 //! ratios. What subjects of a block share cancels, and the rest is the design's own test.
 
 use super::subjects::of_subjects;
-use crate::carry_over::predecessors;
 use crate::comparison::{Comparison, Gathered};
 use crate::pairs::{Pairs, replicates, weighted};
 use crate::quality::widened;
 use crate::questions::Asked;
 use crate::rulebook::{Numbers, Signals, stopping};
+use crate::sum_order::{OrderOfSum, SumOfParts};
 use crate::sums::PassedOn;
 use model::{Caveat, Claim, ClaimedTurn, Finding, Plan, Question, Weight};
 use stats::ln;
@@ -125,15 +125,15 @@ fn sum<'a>(
     for (weight, part) in parts {
         passed_on.note(*weight, part);
     }
-    let order = same_pair(parts)
-        .map(|question| predecessors(gathered.plan, gathered.observations, &pairs, question));
-    let order = order.unwrap_or_default();
+    let theta = ln(1.0 + asked.metric.margin);
+    let question = &asked.question;
+    let of_parts = SumOfParts { question, pairs: &pairs, test: test.as_ref(), theta };
+    let order = OrderOfSum::of(gathered, parts, &of_parts);
     let signals = Signals {
         is_emulated: any(|signals| signals.is_emulated),
         is_odds: any(|signals| signals.is_odds),
         ..passed_on.signals(numbers, &pairs, test.as_ref(), &order)
     };
-    let theta = ln(1.0 + asked.metric.margin);
     let mut caveats: Vec<Caveat> = caveat.into_iter().collect();
     caveats.extend_from_slice(passed_on.caveats());
     caveats.extend(signals.caveats());
@@ -148,18 +148,6 @@ fn sum<'a>(
         pooled: None,
         known_step: None,
     }
-}
-
-/// A part's question, where all parts compare the same two subjects: whose sitting came before is then
-/// a question of their sum.
-fn same_pair<'p>(parts: &'p [(f64, Comparison<'_>)]) -> Option<&'p Question> {
-    let (_, first) = parts.first()?;
-    let question = &first.asked.question;
-    let is_alike = |(_, part): &(f64, Comparison<'_>)| {
-        let other = &part.asked.question;
-        other.subject == question.subject && other.reference == question.reference
-    };
-    parts.iter().all(is_alike).then_some(question)
 }
 
 /// The first part that gives no verdict by itself, and why.

@@ -58,6 +58,7 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
             let component = component.as_ref();
             let component = component.map(|why| Raised::silent(Obstacle::Component, why));
             let of_sum = component.into_iter().chain(few_pairs(*replicates));
+            let of_sum = of_sum.chain(drift_in_order(signals)).chain(of_drift(signals));
             of_sum.chain(of_neighbours(signals)).collect()
         }
     };
@@ -108,14 +109,59 @@ fn of_steps(signals: &Signals) -> Vec<Raised> {
     raised
 }
 
-/// Why a part leaves a sum that it belongs to without a verdict. Too few pairs are those of the sum,
-/// which has no more.
+/// What becomes in a sum of an obstacle that stands in the way of one of its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InSum {
+    /// The sum has no verdict either.
+    Stopping,
+    /// What the sum's own numbers say decides: its pairs, its differences, its order.
+    AskedAgain,
+    /// The facts behind it are those of the sum, each part by its weight.
+    PassedOn,
+    /// It is imposed on findings that have their verdict, and on those of sums by themselves.
+    ImposedOnBoth,
+    /// It is none of what sums rest on.
+    Nothing,
+}
+
+impl InSum {
+    /// That of an obstacle. Each kind has to have its place here.
+    pub(crate) fn of(obstacle: Obstacle) -> Self {
+        match obstacle {
+            Obstacle::ObservedLatency
+            | Obstacle::NoValidBlock
+            | Obstacle::UnequalFailures
+            | Obstacle::ZeroValue
+            | Obstacle::NothingToCompare
+            | Obstacle::UnequalMixes
+            | Obstacle::FewReplicates
+            | Obstacle::FewPooledBlocks
+            | Obstacle::DriftInOrder
+            | Obstacle::UnequalWork
+            | Obstacle::CarryOver
+            | Obstacle::CorrelatedBlocks
+            | Obstacle::ShortTail
+            | Obstacle::LoneReplicate
+            | Obstacle::Component
+            | Obstacle::SurvivorsOnly => Self::Stopping,
+            // A sum has no more pairs than its parts. Differences of order and drift may cancel in it,
+            // or be seen in it alone.
+            Obstacle::FewPairs
+            | Obstacle::DriftAlone
+            | Obstacle::OrderAlone
+            | Obstacle::HidingDrift => Self::AskedAgain,
+            Obstacle::OneStep | Obstacle::CoarseSteps => Self::PassedOn,
+            Obstacle::ChangedEvidence | Obstacle::FailedControl => Self::ImposedOnBoth,
+            // Of intervals that hold at every look, which sums do not have.
+            Obstacle::FewDistinctValues => Self::Nothing,
+        }
+    }
+}
+
+/// Why a part leaves a sum that it belongs to without a verdict.
 pub(crate) fn stopping(signals: &Signals) -> Option<String> {
     let raised = obstacles(signals, Basis::Tests).into_iter();
-    let stopping = raised.filter(|one| {
-        (one.obstacle.forbids_every_verdict() && one.obstacle != Obstacle::FewPairs)
-            || one.obstacle == Obstacle::SurvivorsOnly
-    });
+    let stopping = raised.filter(|one| InSum::of(one.obstacle) == InSum::Stopping);
     stopping.min_by_key(|one| one.obstacle).map(|one| one.reason)
 }
 
@@ -146,10 +192,7 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
         let (obstacle, code) = (Obstacle::FewPooledBlocks, CaveatCode::FewBlocks);
         raised.push(Raised::with_caveat(obstacle, detail.clone(), code, detail));
     }
-    if signals.drift.is_some() && !signals.fixed_order.is_empty() {
-        let reason = "the order was not randomised and the reference drifted: the drift may be the difference";
-        raised.push(Raised::silent(Obstacle::DriftInOrder, reason));
-    }
+    raised.extend(drift_in_order(signals));
     raised.extend(of_drift(signals));
     if let Some(detail) = &signals.unequal_work {
         let reason = format!("not the same work: {detail}");
@@ -212,6 +255,14 @@ fn few_pairs(replicates: usize) -> Option<Raised> {
 fn too_few_beyond(tail: &Tail) -> Option<String> {
     (tail.beyond < LEAST_BEYOND)
         .then(|| format!("{:.1} samples beyond it in the smallest trial", tail.beyond))
+}
+
+/// A drift of the reference where the order was not randomised.
+fn drift_in_order(signals: &Signals) -> Option<Raised> {
+    let reason =
+        "the order was not randomised and the reference drifted: the drift may be the difference";
+    (signals.drift.is_some() && !signals.fixed_order.is_empty())
+        .then(|| Raised::silent(Obstacle::DriftInOrder, reason))
 }
 
 /// What a drift may be of the difference of subjects that were not measured in turns.
