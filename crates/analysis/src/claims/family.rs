@@ -21,7 +21,7 @@ use model::{
 use stats::TTest;
 
 /// What is told of a difference that is shown where the equivalence is shown only by itself.
-pub(super) const INSIDE_BY_ITSELF: &str = "a difference was shown, and by itself that it lies \
+const INSIDE_BY_ITSELF: &str = "a difference was shown, and by itself that it lies \
                                            inside the margin: neither counts";
 
 /// The findings of what claims ask for.

@@ -1,7 +1,6 @@
 //! What one comparison says of a claim: its outcome, and the sentence with what decided it.
 
 use super::basis::{ClaimBasis, ClaimEvidence};
-use super::family::INSIDE_BY_ITSELF;
 use super::parts::Part;
 use super::rule::{Measured, outcome, settled};
 use super::sentence::{at_level, change, compared, grounds, range, word};
@@ -133,20 +132,27 @@ fn judge(
         (_, Some(_)) => format!("{own} with {family} in mind"),
         (_, None) => format!("{own} for this comparison alone"),
     };
-    let withheld = withheld(finding, alone, settled != shown);
+    let withheld = withheld(finding, alone, settled, settled != shown);
     (settled, format!("measured {} of {of_what}, {beside}{withheld}", change(log)), Some(log))
 }
 
-/// Why a comparison is open whose numbers among all claims look decided.
-fn withheld(finding: &Finding, alone: ClaimOutcome, is_unlike: bool) -> String {
+/// Why a comparison is open: other claims beside it, or what left its finding without a verdict. Where
+/// that has one, the words about the size tell it.
+fn withheld(
+    finding: &Finding,
+    alone: ClaimOutcome,
+    settled: ClaimOutcome,
+    is_unlike: bool,
+) -> String {
     if is_unlike {
         let word = word(alone);
         return format!(
             "; were this the plan's only claim, it would be {word} here: it stays open"
         );
     }
+    let has_verdict = !matches!(finding.verdict, Verdict::Inconclusive | Verdict::Invalid);
     match &finding.reason {
-        Some(reason) if reason == INSIDE_BY_ITSELF => format!("; {reason}"),
+        Some(reason) if settled == ClaimOutcome::Undecided && !has_verdict => format!("; {reason}"),
         _ => String::new(),
     }
 }
