@@ -62,6 +62,7 @@ fn of_reports() -> Vec<Fault> {
     let growing = Reported::Soak(TWENTIETH);
     vec![
         of(CaveatCode::Quantised, "a clock of ten steps", Reported::TenSteps, 10),
+        of(CaveatCode::Quantised, "one clock of ten steps", Reported::TenStepsOfOne, 10),
         of(CaveatCode::NotSteady, "a slower first quarter of iterations", warming, 10),
         of(CaveatCode::NotComparable, "one arm does a tenth less", less_work, 10),
         of(CaveatCode::Leak, "memory grows by 5 % over a soak campaign", growing, 24),

@@ -6,7 +6,7 @@ use contract::{Error, Result};
 use importers::{
     Assembled, IMPORTERS, ImportFile, ImportSettings, Mapping, MappingDirection, ValueColumn,
 };
-use model::{Comparisons, Findings};
+use model::{Comparisons, Findings, Plan};
 use std::fmt::Write;
 
 /// The subjects' names.
@@ -113,6 +113,10 @@ pub(crate) struct TableShape {
     pub noise: TableNoise,
     /// Of the clock that gave the numbers, of which each is about 100; 0 of an exact one.
     pub step: f64,
+    /// Whether that is the clock of the second subject alone, and the first has an exact one.
+    pub has_one_clock: bool,
+    /// Workloads that a run covers, each in a row of its own.
+    pub workloads: usize,
     /// Whether each is the 99th percentile of so many exponential events.
     pub is_percentile: bool,
     /// As a fraction.
@@ -130,6 +134,8 @@ impl TableShape {
         left_behind: 0.0,
         noise: TableNoise::Normal,
         step: 0.0,
+        has_one_clock: false,
+        workloads: 1,
         is_percentile: false,
         margin: 0.02,
     };
@@ -137,14 +143,25 @@ impl TableShape {
 
 /// The findings of one repetition of a table.
 pub(crate) fn imported(shape: &TableShape, repetition: u32) -> Result<Findings> {
+    imported_with(shape, repetition, |_| {})
+}
+
+/// The same of a plan that declares more.
+pub(crate) fn imported_with(
+    shape: &TableShape,
+    repetition: u32,
+    declare: impl Fn(&mut Plan),
+) -> Result<Findings> {
     let run = || "run".to_owned();
     let mapping = Mapping {
         replicate: if shape.has_blocks { Vec::new() } else { vec![run()] },
         block: shape.has_blocks.then(run),
+        parameters: if shape.workloads > 1 { vec!["load".to_owned()] } else { Vec::new() },
         ..mapping()
     };
-    let campaign = import(&table(shape, repetition), &mapping, shape.margin)
+    let mut campaign = import(&table(shape, repetition), &mapping, shape.margin)
         .map_err(|cause| Error::environment("cannot import a table of the calibration", cause))?;
+    declare(&mut campaign.plan);
     Ok(analysis::judge(&campaign.plan, &campaign.records))
 }
 
@@ -179,7 +196,9 @@ pub(crate) fn import(text: &str, mapping: &Mapping, margin: f64) -> Result<Assem
 
 fn table(shape: &TableShape, repetition: u32) -> String {
     let mut draws = Draws::of(repetition);
-    let arms = shape.order.arms(shape.runs, &mut draws);
+    let runs = shape.order.arms(shape.runs, &mut draws);
+    let arms: Vec<usize> =
+        runs.into_iter().flat_map(|arm| std::iter::repeat_n(arm, shape.workloads)).collect();
     let mut noise = shape.noise.of_rows();
     let mut values = [Vec::new(), Vec::new()];
     for (row, arm) in arms.iter().enumerate() {
@@ -190,7 +209,7 @@ fn table(shape: &TableShape, repetition: u32) -> String {
         let log = noise + shape.drift.at(row, arms.len()) + effect + carried;
         let unit = if shape.is_percentile { percentile(&mut draws) } else { 100.0 };
         let exact = unit * log.exp();
-        let step = shape.step;
+        let step = if shape.has_one_clock && *arm == 0 { 0.0 } else { shape.step };
         values[*arm].push(if step > 0.0 { (exact / step).round() * step } else { exact });
     }
     if shape.noise == TableNoise::Copied {
@@ -199,17 +218,21 @@ fn table(shape: &TableShape, repetition: u32) -> String {
         let of = |run: usize| first[(3 * run + 1) % first.len()];
         *second = (0..first.len()).map(of).collect();
     }
-    written(&arms, &values)
+    written(&arms, &values, shape.workloads)
 }
 
-/// The rows, each with the next value of its subject.
-fn written(arms: &[usize], values: &[Vec<f64>; 2]) -> String {
-    let mut text = "subject,run,time\n".to_owned();
+/// The rows, each with the next value of its subject, and where a run covers several workloads with
+/// the name of one.
+fn written(arms: &[usize], values: &[Vec<f64>; 2], workloads: usize) -> String {
+    let load = if workloads > 1 { "load," } else { "" };
+    let mut text = format!("subject,{load}run,time\n");
     let mut next = [0; 2];
     for arm in arms {
-        let run = next[*arm];
+        let row = next[*arm];
+        let run = row / workloads;
+        let load = if workloads > 1 { format!("l{},", row % workloads) } else { String::new() };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{},{run},{:.9}", SUBJECTS[*arm], values[*arm][run]);
+        let _ = writeln!(text, "{},{load}{run},{:.9}", SUBJECTS[*arm], values[*arm][row]);
         next[*arm] += 1;
     }
     text
@@ -252,7 +275,7 @@ fn percentile(draws: &mut Draws) -> f64 {
 mod tests {
     use super::*;
     use crate::synthetic::THETA;
-    use model::Verdict;
+    use model::{CaveatCode, Verdict};
 
     #[test]
     fn every_order_has_as_many_rows_of_each_and_is_what_it_is_called() {
@@ -307,6 +330,47 @@ mod tests {
                 assert!(verdicts.all(|verdict| verdict != Verdict::Equivalent), "{repetition}");
             }
         }
+    }
+
+    #[test]
+    fn a_clock_of_ten_steps_of_one_subject_decides_nothing_by_one_of_them() {
+        for (has_blocks, step) in [(false, 10.0), (true, 10.0), (false, 9.3), (true, 9.3)] {
+            for effect in [-2.0 * THETA, 0.0, 2.0 * THETA] {
+                let clock = TableShape { step, has_one_clock: true, ..TableShape::IN_TURNS };
+                let shape = TableShape { effect, has_blocks, ..clock };
+                for repetition in 0..20 {
+                    for one in imported(&shape, repetition).unwrap().findings {
+                        assert_eq!(one.verdict, Verdict::Inconclusive, "{shape:?} {repetition}");
+                        let mut codes = one.caveats.iter().map(|caveat| caveat.code);
+                        assert!(codes.any(|code| code == CaveatCode::Quantised), "{shape:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_of_several_workloads_has_a_row_of_each() {
+        let shape = TableShape { workloads: 2, runs: 2, ..TableShape::IN_TURNS };
+        let text = table(&shape, 0);
+        let places: Vec<&str> =
+            text.lines().filter_map(|line| line.rsplit_once(',')).map(|(place, _)| place).collect();
+        assert_eq!(
+            places,
+            [
+                "subject,load,run",
+                "a,l0,0",
+                "a,l1,0",
+                "b,l0,0",
+                "b,l1,0",
+                "b,l0,1",
+                "b,l1,1",
+                "a,l0,1",
+                "a,l1,1"
+            ]
+        );
+        let blocks = TableShape { has_blocks: true, runs: 10, ..shape };
+        assert_eq!(imported(&blocks, 0).unwrap().findings.len(), 2);
     }
 
     #[test]

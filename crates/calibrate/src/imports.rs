@@ -2,13 +2,18 @@
 
 use crate::CalibrationRequest;
 use crate::campaigns::repeat;
-use crate::imported_tables::{Drift, RowOrder, TableShape, import, imported, mapping};
+use crate::imported_tables::{
+    Drift, RowOrder, TableShape, import, imported, imported_with, mapping,
+};
 use crate::rate::Rate;
 use crate::synthetic::{NO_SHELTER, THETA};
 use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 use importers::Mapping;
-use model::Verdict;
+use model::{
+    Claim, ClaimOutcome, ClaimShape, ClaimedEffect, ClaimedOver, Findings, Plan, UseCase, Verdict,
+    Weight, WorkloadPlan,
+};
 use std::fmt::Write;
 
 /// Target 13 (docs/method.md#m-targets).
@@ -115,6 +120,120 @@ fn kinds() -> Vec<TableCase> {
     ]
 }
 
+/// A clock of ten steps that one subject alone has: at 9.3 it shows 100 as 102.3.
+fn one_clock() -> Vec<TableCase> {
+    let of = |step, has_blocks| TableShape {
+        step,
+        has_blocks,
+        has_one_clock: true,
+        ..TableShape::IN_TURNS
+    };
+    let (different, equivalent) = (TableCase::different, TableCase::equivalent);
+    let twice = 2.0 * THETA;
+    vec![
+        different("different: ten steps of one subject, in turns", of(9.3, false)),
+        different("different: ten steps of one subject, blocks", of(9.3, true)),
+        equivalent(
+            "equivalent at twice the margin: ten steps of one subject",
+            of(10.0, false),
+            twice,
+        ),
+        equivalent(
+            "equivalent at twice the margin: ten steps of one subject, blocks",
+            of(10.0, true),
+            twice,
+        ),
+    ]
+}
+
+/// What is asked of a table beside its findings.
+struct AnswerCase {
+    name: &'static str,
+    shape: TableShape,
+    /// What is claimed of the second subject over all workloads.
+    claimed: ClaimedEffect,
+    is_wrong: fn(&Findings) -> bool,
+    most: f64,
+}
+
+/// Sums over two workloads of an imported table.
+fn answers() -> Vec<AnswerCase> {
+    let two = TableShape { has_blocks: true, workloads: 2, ..TableShape::IN_TURNS };
+    let drifting = TableShape {
+        order: RowOrder::OneAfterTheOther,
+        drift: Drift::Line(DRIFT),
+        margin: NO_SHELTER,
+        ..two
+    };
+    let one_clock = TableShape { step: 10.0, has_one_clock: true, effect: 2.0 * THETA, ..two };
+    let of =
+        |name, shape, claimed, is_wrong, most| AnswerCase { name, shape, claimed, is_wrong, most };
+    vec![
+        of(
+            "claim of overall confirmed: blocks, one after the other, drift",
+            drifting,
+            ClaimedEffect::Worse,
+            has_confirmed,
+            MOST,
+        ),
+        of(
+            "a use case: blocks, one after the other, drift of 3 %",
+            drifting,
+            ClaimedEffect::Worse,
+            |findings| of_use_cases(findings).any(is_different),
+            MOST,
+        ),
+        of(
+            "claim of no difference overall confirmed: ten steps of one",
+            one_clock,
+            ClaimedEffect::Same,
+            has_confirmed,
+            MOST_EQUIVALENT,
+        ),
+        of(
+            "a use case equivalent at twice the margin: ten steps of one",
+            one_clock,
+            ClaimedEffect::Same,
+            |findings| of_use_cases(findings).any(is_equivalent),
+            MOST_EQUIVALENT,
+        ),
+    ]
+}
+
+/// Declares a claim over all workloads of a plan, and a use case of all of them.
+fn declare_sums(plan: &mut Plan, effect: ClaimedEffect) {
+    let Some(metric) = plan.workloads.first().and_then(|one| one.primary.first()).cloned() else {
+        return;
+    };
+    let share = 1.0 / plan.workloads.len() as f64;
+    let weight = |workload: &WorkloadPlan| Weight {
+        workload: workload.label.clone(),
+        metric: metric.clone(),
+        weight: share,
+    };
+    let weights = plan.workloads.iter().map(weight).collect();
+    plan.use_cases = vec![UseCase { id: "all".to_owned(), weights }];
+    plan.claims = vec![Claim {
+        says: "b is other than a".to_owned(),
+        source: None,
+        workload: None,
+        workloads: Vec::new(),
+        metric: metric.as_str().into(),
+        subject: "b".into(),
+        reference: "a".into(),
+        effect,
+        shape: ClaimShape { over: ClaimedOver::Overall, ..ClaimShape::default() },
+    }];
+}
+
+fn has_confirmed(findings: &Findings) -> bool {
+    findings.claims.iter().any(|claim| claim.outcome == ClaimOutcome::Confirmed)
+}
+
+fn of_use_cases(findings: &Findings) -> impl Iterator<Item = Verdict> {
+    findings.use_cases.iter().flat_map(|case| &case.comparisons).map(|one| one.verdict)
+}
+
 /// Blocks whose order somebody drew, which is not balanced, and what each run of a leaves behind.
 fn drawn_blocks() -> Vec<TableCase> {
     let drawn = |left_behind| TableShape {
@@ -140,7 +259,8 @@ const PARTS: &str = "a table of the threads of one execution: refused";
 
 pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
-    for case in orders().into_iter().chain(kinds()).chain(drawn_blocks()) {
+    let cases = orders().into_iter().chain(kinds()).chain(one_clock()).chain(drawn_blocks());
+    for case in cases {
         if !case.name.contains(request.only) {
             continue;
         }
@@ -150,6 +270,17 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
         })?;
         let target = (case.limit != Limit::None).then_some(13);
         rows.push(CalibrationRow::new(target, case.name, Rate::of(counted), case.limit));
+    }
+    for case in answers() {
+        if !case.name.contains(request.only) {
+            continue;
+        }
+        let wrong = repeat(request, |repetition| {
+            let declare = |plan: &mut Plan| declare_sums(plan, case.claimed);
+            Ok((case.is_wrong)(&imported_with(&case.shape, repetition, declare)?))
+        })?;
+        let limit = Limit::AtMost(case.most);
+        rows.push(CalibrationRow::new(Some(13), case.name, Rate::of(wrong), limit));
     }
     if PARTS.contains(request.only) {
         let rate = Rate::of(mappings_of_parts().map(|mapping| are_refused(&mapping)));

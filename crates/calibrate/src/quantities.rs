@@ -15,13 +15,14 @@ const MOST_EQUIVALENT: f64 = 0.065;
 const BLOCKS: u32 = 10;
 
 /// What is reported, and the difference at which *equivalent* is counted, in margins.
-const KINDS: [(&str, Reported, f64); 6] = [
+const KINDS: [(&str, Reported, f64); 7] = [
     ("a time", Reported::Time, 1.0),
     ("a median of 400 events", Reported::Percentile(0.5, 400), 1.0),
     ("a p99 of 2,000 events", Reported::Percentile(0.99, 2_000), 1.0),
     ("a share of 20,000 attempts", Reported::Share(20_000), 1.0),
     ("a count of 40,000", Reported::Count(40_000), 1.0),
     ("a clock of ten steps", Reported::TenSteps, 2.0),
+    ("one clock of ten steps", Reported::TenStepsOfOne, 2.0),
 ];
 
 pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {

@@ -27,6 +27,8 @@ pub(crate) enum Reported {
     TenSteps,
     /// A time of a clock that ticks ten times in the reference's, and with which each trial begins.
     WholeSteps,
+    /// A time of a clock that ticks ten times in the reference's, of subject 1 alone; all others have a fine clock.
+    TenStepsOfOne,
     /// A percentile of so many events.
     Percentile(f64, u32),
     /// A share of so many attempts, one in twenty of the reference's.
@@ -61,6 +63,7 @@ impl Reported {
             Self::Time
             | Self::TenSteps
             | Self::WholeSteps
+            | Self::TenStepsOfOne
             | Self::Iterations(..)
             | Self::Soak(_) => (Unit::Nanoseconds, Direction::Lower, Reduction::Median),
             Self::Percentile(quantile, _) => {
@@ -98,8 +101,9 @@ impl Reported {
     ) -> Vec<Sample> {
         match self {
             Self::Time => vec![Sample::values(METRIC, vec![1e9 * log.exp()])],
+            Self::TenStepsOfOne if arm != 1 => vec![Sample::values(METRIC, vec![1e9 * log.exp()])],
             // Where in a tick it began is as likely as anywhere else.
-            Self::TenSteps => {
+            Self::TenSteps | Self::TenStepsOfOne => {
                 let ticks = (10.0 * log.exp() + draws.uniform()).floor();
                 vec![Sample::values(METRIC, vec![1e8 * ticks])]
             }

@@ -50,6 +50,7 @@ fn faults() -> Vec<TableFault> {
     let always_second =
         TableShape { order: RowOrder::Alternating, left_behind: 0.03, ..TableShape::IN_TURNS };
     let coarse = TableShape { step: 10.0, ..SHUFFLED };
+    let one_coarse = TableShape { has_one_clock: true, ..coarse };
     vec![
         of(CaveatCode::Drift, "a shuffled table, drift of 6 %", drifting),
         of(CaveatCode::Autocorr, "runs that follow the past, rho 0.8", related),
@@ -59,6 +60,7 @@ fn faults() -> Vec<TableFault> {
         of(CaveatCode::OrderConfounded, "b always after a", always_second),
         of(CaveatCode::Copied, "the values of the other, shuffled", noisy(TableNoise::Copied)),
         of(CaveatCode::Quantised, "a table of ten steps", coarse),
+        of(CaveatCode::Quantised, "a table of ten steps of one", one_coarse),
     ]
 }
 
