@@ -247,6 +247,7 @@ impl Histogram {
         of_every
             .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
             .chain(filled.into_iter().flatten())
+            .filter(|(_, count)| *count > 0)
     }
 
     /// The stored text: HDR V2 deflate, base64. The same counts give the same
