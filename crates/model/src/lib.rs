@@ -14,6 +14,7 @@ mod doubt;
 mod finding;
 mod format;
 mod histogram;
+mod inert;
 mod kernel_version;
 mod level;
 mod metric;
@@ -55,6 +56,9 @@ pub use format::{
     UNBOUND_RECORD_FORMATS, VENUE_PLAN_FORMAT,
 };
 pub use histogram::{Histogram, HistogramError};
+pub use inert::{
+    LONGEST_LINE, inert, inert_json, inert_lines, is_obeyed, legible_lines, written_out,
+};
 pub use kernel_version::KernelVersion;
 pub use level::Level;
 pub use metric::{Direction, Metric, Reduction, Unit};

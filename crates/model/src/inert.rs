@@ -1,0 +1,213 @@
+//! Text that came from somebody else, made inert: nothing in it moves a cursor, changes a colour,
+//! turns the order of letters round or hides.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A line for a person is not longer than this many characters; the rest is told by its number.
+pub const LONGEST_LINE: usize = 4_096;
+
+/// Whether a terminal, browser or office program obeys this character instead of showing it, or
+/// shows nothing in its place: the controls C0, DEL and C1 (Unicode `Cc`), ends of lines and
+/// paragraphs, what sets the direction of text (Unicode UAX 9), signs without width, fillers,
+/// and tags (Unicode UAX 44, `Default_Ignorable_Code_Point`, without variation selectors).
+#[must_use]
+pub fn is_obeyed(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+/// One line without such characters: each becomes a sign of one column, ends of lines too.
+#[must_use]
+pub fn inert(text: &str) -> Cow<'_, str> {
+    replaced(text, is_obeyed)
+}
+
+/// Lines without such characters: each becomes a sign of one column, ends of lines stay.
+#[must_use]
+pub fn inert_lines(text: &str) -> Cow<'_, str> {
+    replaced(text, |letter| letter != '\n' && is_obeyed(letter))
+}
+
+fn replaced(text: &str, is_replaced: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_replaced) {
+        return Cow::Borrowed(text);
+    }
+    let sign = char::REPLACEMENT_CHARACTER;
+    Cow::Owned(text.chars().map(|letter| if is_replaced(letter) { sign } else { letter }).collect())
+}
+
+/// Lines with such characters written out as JSON does it (`\u202e`), so that a JSON document
+/// stays one with the same data. Ends of lines and tabs stay.
+#[must_use]
+pub fn written_out(text: &str) -> Cow<'_, str> {
+    let is_written_out = |letter: char| !matches!(letter, '\n' | '\t') && is_obeyed(letter);
+    if !text.contains(is_written_out) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        if is_written_out(letter) {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                // Writing into a string cannot fail.
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(letter);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Lines for a person: such characters are written out, and of a line that is longer than
+/// [`LONGEST_LINE`] the rest is told by its number.
+#[must_use]
+pub fn legible_lines(text: &str) -> Cow<'_, str> {
+    // As many bytes as one line may have characters: nothing to count.
+    if text.len() <= LONGEST_LINE {
+        return written_out(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        match line.char_indices().nth(LONGEST_LINE) {
+            Some((at, _)) => {
+                let more = line[at..].chars().count();
+                shown.push_str(&written_out(&line[..at]));
+                let _ = write!(shown, "… ({more} more characters)");
+            }
+            None => shown.push_str(&written_out(line)),
+        }
+        shown.push_str(end);
+    }
+    Cow::Owned(shown)
+}
+
+/// A JSON document whose strings are inert when they are read: such characters, raw or written
+/// out as serde_json does it, become a sign of one column. Ends of lines and tabs stay.
+#[must_use]
+pub fn inert_json(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find(|letter: char| letter == '\\' || is_obeyed(letter)) {
+        shown.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let taken =
+            if rest.starts_with('\\') { escape(rest, &mut shown) } else { raw(rest, &mut shown) };
+        rest = &rest[taken..];
+    }
+    shown.push_str(rest);
+    shown
+}
+
+/// Takes in one raw character, which would be obeyed; the result is its length in bytes. Outside
+/// of strings ends of lines are blanks of the document.
+fn raw(rest: &str, shown: &mut String) -> usize {
+    let letter = rest.chars().next().unwrap_or_default();
+    let stays = matches!(letter, '\n' | '\t');
+    shown.push(if stays { letter } else { char::REPLACEMENT_CHARACTER });
+    letter.len_utf8()
+}
+
+/// Takes in one escape (RFC 8259, 7), or the two of a surrogate pair; the result is the length in
+/// bytes.
+fn escape(rest: &str, shown: &mut String) -> usize {
+    let sign = char::REPLACEMENT_CHARACTER;
+    if let Some(first) = code_unit(rest) {
+        let second = rest.get(6..).and_then(code_unit);
+        let mut letters = char::decode_utf16([first].into_iter().chain(second));
+        if let Some(Ok(letter)) = letters.next() {
+            let length = 6 * letter.len_utf16();
+            if is_obeyed(letter) {
+                shown.push(sign);
+            } else {
+                shown.push_str(&rest[..length]);
+            }
+            return length;
+        }
+    }
+    match rest[1..].chars().next() {
+        Some('b' | 'f' | 'r') => {
+            shown.push(sign);
+            2
+        }
+        Some(kind @ ('\\' | '"')) => {
+            shown.push('\\');
+            shown.push(kind);
+            2
+        }
+        // The next character is looked at by itself.
+        _ => {
+            shown.push('\\');
+            1
+        }
+    }
+}
+
+/// The code unit of an escape with four digits, at the beginning of this text.
+fn code_unit(text: &str) -> Option<u16> {
+    u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a\u{1b}[2Jb\u{7}c\u{9b}d\u{202e}e\u{200b}f\u{7f}g\u{e0041}h";
+
+    fn is_clean(text: &str) -> bool {
+        !text.contains(|letter: char| letter != '\n' && is_obeyed(letter))
+    }
+
+    #[test]
+    fn nothing_is_left_that_is_obeyed_and_the_rest_stays() {
+        let sign = "\u{fffd}";
+        let expected = format!("a{sign}[2Jb{sign}c{sign}d{sign}e{sign}f{sign}g{sign}h");
+        assert_eq!(inert(HOSTILE), expected);
+        assert_eq!(inert("a\nb"), format!("a{sign}b"));
+        assert_eq!(inert_lines("a\nb\rc"), format!("a\nb{sign}c"));
+        for harmless in ["한글 e\u{301} ❤\u{fe0f} 1\u{a0}% – ×", ""] {
+            assert!(matches!(inert(harmless), Cow::Borrowed(_)), "{harmless}");
+            assert!(matches!(written_out(harmless), Cow::Borrowed(_)), "{harmless}");
+            assert_eq!(inert_json(harmless), harmless);
+        }
+    }
+
+    #[test]
+    fn what_is_written_out_is_the_same_json() {
+        let document = serde_json::to_string(&serde_json::json!({ HOSTILE: [HOSTILE] })).unwrap();
+        let shown = written_out(&document);
+        assert!(is_clean(&shown), "{shown:?}");
+        let read: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(read[HOSTILE][0], HOSTILE);
+    }
+
+    #[test]
+    fn json_is_read_as_inert_strings_whichever_way_they_were_written() {
+        let value = serde_json::json!({ "a": HOSTILE, "b": "c:\\u0041\\ \"q\"\n\t\r\u{8}\u{c}" });
+        let plain = serde_json::to_string_pretty(&value).unwrap();
+        let out = written_out(&plain).into_owned();
+        for document in [plain, out] {
+            let read: serde_json::Value = serde_json::from_str(&inert_json(&document)).unwrap();
+            assert!(is_clean(read["a"].as_str().unwrap()), "{read}");
+            assert_eq!(read["b"], "c:\\u0041\\ \"q\"\n\t\u{fffd}\u{fffd}\u{fffd}");
+        }
+        for broken in ["\\", "\"\\u12", "\\u00\u{e9}1", "\\\u{e9}"] {
+            assert_eq!(inert_json(broken), broken, "is not taken for an escape");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_says_how_much_is_missing() {
+        let long = format!("{}é\u{1b}\nshort\n", "x".repeat(LONGEST_LINE));
+        let shown = legible_lines(&long);
+        let expected = format!("{}… (2 more characters)\nshort\n", "x".repeat(LONGEST_LINE));
+        assert_eq!(shown, expected);
+        assert_eq!(legible_lines("\u{202e}\tx\n"), "\\u202e\tx\n");
+    }
+}
