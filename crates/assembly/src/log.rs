@@ -102,10 +102,9 @@ impl<W: Write> Write for InertLine<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let line = text.strip_suffix('\n').unwrap_or(&text);
-        let inert =
-            line.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
+        let inert = model::inert(line);
         // In one piece, so that lines of several processes do not mix.
-        let line = LOG_PREFIX.chars().chain(inert).chain(['\n']);
+        let line = LOG_PREFIX.chars().chain(inert.chars()).chain(['\n']);
         self.0.write_all(line.collect::<String>().as_bytes())?;
         Ok(bytes.len())
     }

@@ -125,7 +125,7 @@ pub fn serve_guardian(machine: &Machine) -> i32 {
 
 fn log(line: &str) {
     // The log is for people; there is nobody to tell when it cannot be written.
-    let _ = writeln!(std::io::stderr(), "guardian: {line}");
+    let _ = writeln!(std::io::stderr(), "guardian: {}", model::legible_lines(line));
 }
 
 /// A Ctrl-C or a closed terminal is meant for the executor.

@@ -2,6 +2,7 @@
 
 use crate::environment::FONTS;
 use contract::{Error, Result};
+use model::{legible_lines, written_out};
 use report::{Language, Page};
 use rustix::termios::tcgetwinsize;
 use std::io::{IsTerminal, Write};
@@ -10,9 +11,16 @@ use std::os::fd::AsFd;
 /// Width where there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 80;
 
-/// Writes text to standard output. A closed pipe (`| head`) is an orderly end.
+/// Writes text for a person to standard output. Whatever it quotes, a terminal obeys none of it,
+/// and no line is endless. A closed pipe (`| head`) is an orderly end.
 pub(crate) fn print(text: &str) -> Result<()> {
-    print_bytes(text.as_bytes())
+    print_bytes(legible_lines(text).as_bytes())
+}
+
+/// Writes text for a program to standard output: JSON, TOML, a script. All of it stands there,
+/// but a terminal obeys nothing of it.
+pub(crate) fn print_data(text: &str) -> Result<()> {
+    print_bytes(written_out(text).as_bytes())
 }
 
 /// Whether a person reads standard output.
@@ -20,7 +28,8 @@ pub(crate) fn is_read_by_a_person() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// The same for data that is no text.
+/// The same for data that is no text, and for what a renderer drew: colours are its own, and what
+/// it quotes it made inert.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut output = std::io::stdout().lock();
     match output.write_all(bytes).and_then(|()| output.flush()) {
@@ -31,10 +40,10 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes a line to standard error.
+/// Writes a line to standard error, or several. Whatever it quotes, a terminal obeys none of it.
 pub(crate) fn tell(text: &str) {
     // There is nobody to tell when this fails.
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", legible_lines(text));
 }
 
 /// How a report is drawn on standard output.

@@ -4,7 +4,7 @@
 use crate::output::{tell, width};
 use contract::Event;
 use lab::CampaignProgress;
-use model::{Outcome, Phase, Record};
+use model::{Outcome, Phase, Record, inert};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -95,6 +95,7 @@ impl ProgressLine {
             self.clock
         );
         // A line that wraps could not be cleared again.
+        let line = inert(&line);
         let line: String = line.chars().take(width(&std::io::stderr()).saturating_sub(1)).collect();
         // Progress that cannot be drawn is no reason to stop.
         let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");

@@ -115,8 +115,18 @@ impl Screen {
         self.first = self.first.saturating_add_signed(lines).min(most);
     }
 
-    /// Draws all of it.
+    /// Draws all of it. Titles and names come from files: a terminal obeys nothing of them.
     pub(crate) fn draw(&self, frame: &mut Frame<'_>) {
+        self.draw_parts(frame);
+        for cell in &mut frame.buffer_mut().content {
+            if cell.symbol().contains(model::is_obeyed) {
+                let shown = model::inert(cell.symbol()).into_owned();
+                cell.set_symbol(&shown);
+            }
+        }
+    }
+
+    fn draw_parts(&self, frame: &mut Frame<'_>) {
         let Some(snapshot) = &self.snapshot else {
             let text = "no campaign here yet; `schedlab run EXPERIMENT` makes one";
             let lines = self.problems.iter().map(String::as_str).chain([text]);

@@ -3,7 +3,7 @@
 use super::machine;
 use crate::cli::{Common, Json};
 use crate::exit::ExitCode;
-use crate::output::print;
+use crate::output::print_data;
 use contract::{Error, Interrupt, Result, Venue};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -143,6 +143,6 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
             .map_err(|error| Error::environment("cannot encode the result", error))?
             + "\n";
     }
-    print(&text)?;
+    print_data(&text)?;
     Ok(ExitCode::Done)
 }

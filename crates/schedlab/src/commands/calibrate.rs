@@ -2,7 +2,7 @@
 
 use crate::cli::Calibrate;
 use crate::exit::ExitCode;
-use crate::output::{print, tell};
+use crate::output::{print, print_data, tell};
 use calibrate::{CalibrationRequest, FULL, QUICK};
 use contract::{Error, Result};
 
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Calibrate) -> Result<ExitCode> {
     if arguments.json {
         let text = serde_json::to_string_pretty(&table)
             .map_err(|error| Error::environment("cannot encode the result", error))?;
-        print(&format!("{text}\n"))?;
+        print_data(&format!("{text}\n"))?;
     }
     if table.holds() {
         return Ok(ExitCode::Done);

@@ -72,7 +72,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "schedlab", &mut text);
-            crate::output::print(&String::from_utf8_lossy(&text))?;
+            crate::output::print_data(&String::from_utf8_lossy(&text))?;
             Ok(ExitCode::Done)
         }
     }

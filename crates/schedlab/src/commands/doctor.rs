@@ -5,7 +5,7 @@ use super::machine;
 use crate::browser;
 use crate::cli::{Common, Json};
 use crate::exit::ExitCode;
-use crate::output::print;
+use crate::output::{print, print_data};
 use contract::{Catalogue, Error, Knob, Result, VenuePrerequisite};
 use executor::{factor_needs, no_sched_ext};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
         let all = json!({ "machine": fingerprint, "checks": listed });
         let text = serde_json::to_string_pretty(&all)
             .map_err(|error| Error::environment("cannot encode the result", error))?;
-        print(&format!("{text}\n"))?;
+        print_data(&format!("{text}\n"))?;
         return Ok(ExitCode::Done);
     }
     let mut text = String::from("This machine\n");

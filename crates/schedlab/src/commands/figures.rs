@@ -6,7 +6,7 @@ use crate::cli::Common;
 use crate::cli::figures::{Figures as Arguments, Picture, Theme as Themes};
 use crate::environment::FONTS;
 use crate::exit::ExitCode;
-use crate::output::{is_read_by_a_person, print, print_bytes, tell};
+use crate::output::{is_read_by_a_person, print_bytes, print_data, tell};
 use contract::{Error, Result};
 use figures::{Figure, Figures, Pictures, Theme};
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ pub(super) fn run(common: &Common, arguments: &Arguments) -> Result<ExitCode> {
     let chosen = chosen(figures.described(), &arguments.figures)?;
     if arguments.list {
         let described = figures.described();
-        print(&if arguments.json { json(described)? } else { listed(described) })?;
+        print_data(&if arguments.json { json(described)? } else { listed(described) })?;
         return Ok(ExitCode::Done);
     }
     let mut drawing =

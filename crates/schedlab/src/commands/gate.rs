@@ -4,7 +4,7 @@ use super::reports::judged;
 use super::save::save;
 use crate::cli::{Common, Gate, GateFormat};
 use crate::exit::ExitCode;
-use crate::output::print;
+use crate::output::print_data;
 use analysis::{GateLimit, GateOutcome, GateResult};
 use contract::{Error, Result};
 use model::{Findings, Role};
@@ -42,7 +42,7 @@ pub(super) fn run(common: &Common, arguments: &Gate) -> Result<ExitCode> {
         GateFormat::Junit => junit(&loaded, &told)?,
     };
     match &arguments.output {
-        None => print(&text)?,
+        None => print_data(&text)?,
         Some(path) => save(path, text.as_bytes())?,
     }
     let has = |outcome| results.iter().any(|result| result.outcome == outcome);

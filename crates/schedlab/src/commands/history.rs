@@ -3,7 +3,7 @@
 use super::evidence;
 use crate::cli::{Common, History};
 use crate::exit::ExitCode;
-use crate::output::{print, tell};
+use crate::output::{print, print_data, tell};
 use contract::{Error, Result};
 use model::{Finding, Interval, Role, round_significant as round};
 use report::Language;
@@ -108,7 +108,7 @@ pub(super) fn run(common: &Common, arguments: &History) -> Result<ExitCode> {
     if arguments.json {
         let text = serde_json::to_string_pretty(&series)
             .map_err(|error| Error::environment("cannot encode the result", error))?;
-        print(&format!("{text}\n"))?;
+        print_data(&format!("{text}\n"))?;
     } else {
         for one in &series {
             print(&drawn(one))?;

@@ -6,7 +6,7 @@ use crate::cli::kernels::{
 };
 use crate::environment::{cache_directory, search_path};
 use crate::exit::ExitCode;
-use crate::output::{print, tell};
+use crate::output::{print, print_data, tell};
 use builds::{Build, KernelSource};
 use contract::{Error, Factor, Result};
 use kernels::{FetchProgress, Kernel, KernelName, Kernels, Offer, Selection};
@@ -64,7 +64,7 @@ fn list(kernels: &Kernels, arguments: &KernelsList) -> Result<ExitCode> {
     let cached = kernels.cached().map_err(venues::artefact_error)?;
     if arguments.json {
         let all: Vec<Value> = cached.iter().map(to_json).collect();
-        print(&encoded(&json!({ "kernels": all }))?)?;
+        print_data(&encoded(&json!({ "kernels": all }))?)?;
         return Ok(ExitCode::Done);
     }
     let mut text = String::new();
@@ -99,7 +99,7 @@ fn offered(kernels: &Kernels, arguments: &KernelsList) -> Result<ExitCode> {
         newest.into_values().collect()
     };
     if arguments.json {
-        print(&encoded(&json!({ "offers": shown, "notes": offered.notes }))?)?;
+        print_data(&encoded(&json!({ "offers": shown, "notes": offered.notes }))?)?;
         return Ok(ExitCode::Done);
     }
     let mut text = String::new();
@@ -207,7 +207,7 @@ fn show(kernels: &Kernels, arguments: &KernelsShow) -> Result<ExitCode> {
     let name: KernelName = arguments.name.parse().map_err(venues::artefact_error)?;
     let kernel = kernels.find(&name).map_err(venues::artefact_error)?;
     kernel.verify().map_err(venues::artefact_error)?;
-    print(&if arguments.json { encoded(&to_json(&kernel))? } else { details(&kernel) })?;
+    print_data(&if arguments.json { encoded(&to_json(&kernel))? } else { details(&kernel) })?;
     Ok(ExitCode::Done)
 }
 
@@ -321,7 +321,7 @@ impl ProgressLine {
     pub(super) fn draw(&mut self, text: &str) {
         if self.is_terminal {
             // Progress that cannot be drawn is no reason to stop.
-            let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");
+            let _ = write!(std::io::stderr(), "\r\x1b[2K{}", model::inert(text));
             self.is_drawn = true;
         }
     }

@@ -3,7 +3,7 @@
 use super::reports::Format;
 use crate::cli::{Common, List, ListKind};
 use crate::exit::ExitCode;
-use crate::output::print;
+use crate::output::{print, print_data};
 use contract::{Catalogue, Description, Error, Result};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub(super) fn run(common: &Common, arguments: &List) -> Result<ExitCode> {
         for (name, entries) in &listed {
             all.insert((*name).to_owned(), entries.iter().map(to_json).collect());
         }
-        print(&pretty(&Value::Object(all))?)?;
+        print_data(&pretty(&Value::Object(all))?)?;
         return Ok(ExitCode::Done);
     }
     let mut text = String::new();
@@ -79,7 +79,7 @@ fn explain(listed: &[(&str, Vec<Entry>)], id: &str, is_json: bool) -> Result<Exi
         ));
     };
     if is_json {
-        print(&pretty(&to_json(entry))?)?;
+        print_data(&pretty(&to_json(entry))?)?;
     } else {
         let mut text = format!("{}: {}\n\n{}\n", entry.id, entry.summary, entry.doc.trim());
         for (key, value) in entry.details.as_object().into_iter().flatten() {

@@ -2,7 +2,7 @@
 
 use crate::cli::New;
 use crate::exit::ExitCode;
-use crate::output::{print, tell};
+use crate::output::{print_data, tell};
 use contract::{Error, ErrorKind, Result};
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,7 +10,7 @@ use std::io::Write;
 pub(super) fn run(arguments: &New) -> Result<ExitCode> {
     let text = plan::template(&crate::catalogue());
     let Some(file) = &arguments.file else {
-        print(&text)?;
+        print_data(&text)?;
         return Ok(ExitCode::Done);
     };
     let attempted = format!("cannot write {}", file.display());

@@ -4,7 +4,7 @@ use super::planning::{Planned, make_named, name_of};
 use super::run::record;
 use crate::cli::{Common, Execution, PlanArguments, PlanOptions, Presentation};
 use crate::exit::ExitCode;
-use crate::output::{print, tell};
+use crate::output::{print, print_data, tell};
 use contract::{Error, Result};
 use model::{PilotFinding, Plan};
 use std::fmt::Write;
@@ -35,7 +35,7 @@ pub(super) fn run(
     if arguments.json {
         let text = serde_json::to_string_pretty(&findings)
             .map_err(|error| Error::environment("cannot encode the pilot", error))?;
-        print(&format!("{text}\n"))?;
+        print_data(&format!("{text}\n"))?;
     } else {
         print(&text(&planned.plan, &findings))?;
         tell(&format!("the pilot's records are in {}; no verdict uses them", directory.display()));

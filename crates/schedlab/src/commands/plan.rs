@@ -5,7 +5,7 @@ use super::plan_description::describe;
 use super::planning::read;
 use crate::cli::{Common, PlanArguments};
 use crate::exit::ExitCode;
-use crate::output::print;
+use crate::output::{print, print_data};
 use contract::{Error, Result};
 
 pub(super) fn run(common: &Common, arguments: &PlanArguments) -> Result<ExitCode> {
@@ -16,7 +16,7 @@ pub(super) fn run(common: &Common, arguments: &PlanArguments) -> Result<ExitCode
     if arguments.json {
         let text = serde_json::to_string_pretty(&planned.plan)
             .map_err(|error| Error::environment("cannot encode the plan", error))?;
-        print(&format!("{text}\n"))?;
+        print_data(&format!("{text}\n"))?;
     } else {
         print(&describe(common, &planned.plan)?)?;
     }

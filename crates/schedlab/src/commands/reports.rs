@@ -9,7 +9,7 @@ use crate::browser;
 use crate::cli::{Common, Judge, Presentation, ReportArguments, ShowArguments};
 use crate::environment::FONTS;
 use crate::exit::ExitCode;
-use crate::output::{is_read_by_a_person, legible, page, print, print_bytes, tell};
+use crate::output::{is_read_by_a_person, legible, page, print_bytes, tell};
 use contract::{Description, Error, ErrorKind, Result};
 use model::{Findings, Fingerprint, Plan};
 use report::{Inputs, Page, RENDERERS, Renderer, Report};
@@ -51,7 +51,7 @@ pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
     let findings = lab::judge(&loaded)?;
     let shown = Shown::of(common, arguments.presentation);
     write_all(&loaded, &findings, arguments.presentation)?;
-    print(&text(&loaded, &findings, TERMINAL, shown)?)?;
+    print_bytes(text(&loaded, &findings, TERMINAL, shown)?.as_bytes())?;
     Ok(ExitCode::Done)
 }
 

@@ -9,7 +9,7 @@ use crate::cli::{Common, Execution, Presentation, Run};
 use crate::dashboard::DashboardProcess;
 use crate::environment::{random_u64, state_directory};
 use crate::exit::ExitCode;
-use crate::output::{print, tell};
+use crate::output::{print, print_bytes, tell};
 use crate::progress::ProgressLine;
 use contract::{ErrorKind, Result};
 use live::EventLog;
@@ -138,12 +138,8 @@ pub(super) fn conclude(
     let loaded = evidence::load(common, directory)?;
     let findings = lab::judge(&loaded)?;
     let path = reports::write_all(&loaded, &findings, presentation)?;
-    print(&reports::text(
-        &loaded,
-        &findings,
-        "terminal",
-        reports::Shown::of(common, presentation),
-    )?)?;
+    let shown = reports::Shown::of(common, presentation);
+    print_bytes(reports::text(&loaded, &findings, "terminal", shown)?.as_bytes())?;
     print(&format!("\nreport: {}\n", path.display()))?;
     Ok(exit_code(&loaded.plan, &loaded.records))
 }

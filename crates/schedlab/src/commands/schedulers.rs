@@ -9,7 +9,7 @@ use crate::cli::schedulers::{
 use crate::environment::{bpf_clang, cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::known_schedulers::{KnownScheduler, Origin, known_schedulers};
-use crate::output::{print, tell};
+use crate::output::{print, print_data, tell};
 use builds::{Scheduler, SchedulerName, SchedulerOffer, SchedulerProgress, Schedulers};
 use contract::{Error, Factor, Result, join_words, split_words};
 use schedulers::own::{Algorithm, Choice};
@@ -178,7 +178,7 @@ fn list(schedulers: &Schedulers, arguments: &SchedulersList) -> Result<ExitCode>
     let all = present(schedulers)?;
     if arguments.json {
         let all: Vec<Value> = all.iter().map(Present::to_json).collect();
-        print(&encoded(&json!({ "schedulers": all }))?)?;
+        print_data(&encoded(&json!({ "schedulers": all }))?)?;
         return Ok(ExitCode::Done);
     }
     let mut text: String = all
@@ -224,7 +224,7 @@ fn offered(schedulers: &Schedulers, arguments: &SchedulersList) -> Result<ExitCo
         return Err(venues::artefact_error(error));
     }
     if arguments.json {
-        print(&encoded(&json!({ "offers": offers }))?)?;
+        print_data(&encoded(&json!({ "offers": offers }))?)?;
         return Ok(ExitCode::Done);
     }
     print(&offers.iter().map(offer_row).collect::<String>())?;
@@ -371,7 +371,7 @@ fn tell_of(shown: &Present, arguments: &SchedulersShow) -> Result<ExitCode> {
         None => format!("{}\n\n{}", shown.id, shown.doc()),
     };
     let text = format!("{}\n", text.trim_end());
-    print(&if arguments.json { encoded(&shown.to_json())? } else { text })?;
+    print_data(&if arguments.json { encoded(&shown.to_json())? } else { text })?;
     Ok(ExitCode::Done)
 }
 

@@ -5,7 +5,7 @@ use super::{history, machine, reports};
 use crate::cli::{Common, Presentation, Serve};
 use crate::dashboard::{LINGERS, ServeMessage};
 use crate::exit::ExitCode;
-use crate::output::{print, tell};
+use crate::output::{print, print_data, tell};
 use crate::{priority, unprivileged};
 use contract::{Error, Interrupt, Result};
 use model::Findings;
@@ -89,7 +89,7 @@ fn hosts(arguments: &Serve) -> Result<Vec<String>> {
 /// A line for the run. When nobody reads it the run is gone, which the input says as well.
 fn answer(message: &ServeMessage) {
     if let Ok(line) = serde_json::to_string(message) {
-        let _ = print(&format!("{line}\n"));
+        let _ = print_data(&format!("{line}\n"));
     }
 }
 

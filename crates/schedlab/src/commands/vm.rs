@@ -6,7 +6,7 @@ use crate::cli::Common;
 use crate::cli::vm::{AcceleratorWord, SnapshotAction, VmAction, VmMachine};
 use crate::environment::search_path;
 use crate::exit::ExitCode;
-use crate::output::{print, tell};
+use crate::output::{print, print_data, tell};
 use crate::terminal::{RawTerminal, size};
 use contract::{BootSpec, Error, ErrorKind, Event, Factor, Interrupt, Knob, Result};
 use model::{Accelerator, VmSettings};
@@ -135,7 +135,7 @@ fn list(common: &Common, is_json: bool) -> Result<ExitCode> {
     if is_json {
         let text = serde_json::to_string_pretty(&snapshots)
             .map_err(|error| Error::environment("cannot encode the snapshots", error))?;
-        print(&format!("{text}\n"))?;
+        print_data(&format!("{text}\n"))?;
         return Ok(ExitCode::Done);
     }
     let mut text = String::new();
