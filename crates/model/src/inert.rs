@@ -10,13 +10,14 @@ pub const LONGEST_LINE: usize = 4_096;
 /// Whether a terminal, browser or office program obeys this character instead of showing it, or
 /// shows nothing in its place: the controls C0, DEL and C1 (Unicode `Cc`), ends of lines and
 /// paragraphs, what sets the direction of text (Unicode UAX 9), signs without width, fillers,
-/// and tags (Unicode UAX 44, `Default_Ignorable_Code_Point`, without variation selectors).
+/// and tags (Unicode UAX 44, `Default_Ignorable_Code_Point`). Variation selectors and the two
+/// joiners belong to letters of scripts and emoji, and stay.
 #[must_use]
 pub fn is_obeyed(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
             | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e007f}')
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(inert(HOSTILE), expected);
         assert_eq!(inert("a\nb"), format!("a{sign}b"));
         assert_eq!(inert_lines("a\nb\rc"), format!("a\nb{sign}c"));
-        for harmless in ["한글 e\u{301} ❤\u{fe0f} 1\u{a0}% – ×", ""] {
+        for harmless in ["한글 e\u{301} ❤\u{fe0f} 👩\u{200d}👧 1\u{a0}% – ×", ""] {
             assert!(matches!(inert(harmless), Cow::Borrowed(_)), "{harmless}");
             assert!(matches!(written_out(harmless), Cow::Borrowed(_)), "{harmless}");
             assert_eq!(inert_json(harmless), harmless);

@@ -222,7 +222,7 @@ pub fn visit_page(visitor: &mut impl ts_rs::TypeVisitor) {
 /// # Errors
 /// When it cannot be encoded.
 pub fn page_json(report: &Report) -> io::Result<String> {
-    Ok(serde_json::to_string(&page_data(report))?)
+    Ok(model::inert_json(&serde_json::to_string(&page_data(report))?))
 }
 
 /// What the page of this report is given; of an emulated processor no value, which would be

@@ -5,6 +5,7 @@ mod benchfmt;
 mod csv;
 mod grid;
 mod html;
+mod inert;
 mod json;
 mod ladder;
 mod mail;

@@ -1,5 +1,6 @@
 //! The Go benchmark format, so that benchstat and its kin can read a campaign.
 
+use super::inert::write_inert;
 use super::{Page, Renderer};
 use crate::trial_codes::of_campaign;
 use crate::view::Report;
@@ -35,59 +36,65 @@ impl Renderer for Entry {
             let cause = "numbers without blocks have no value for each block and subject; the format csv has their rows";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, cause));
         }
-        let values = values(report);
-        writeln!(output, "campaign: {}", line(&report.campaign))?;
-        writeln!(output, "venue: {}", line(&report.design.venue))?;
-        writeln!(output, "kernel: {}", line(&report.design.kernel))?;
-        if report.binding == Binding::Absent {
-            writeln!(output, "evidence: {}", CaveatCode::EvidenceUnbound)?;
-        }
-        let of_campaign = of_campaign(report);
-        if !of_campaign.is_empty() {
-            writeln!(output, "campaign-caveats: {}", listed(&of_campaign))?;
-        }
-        let mut units = BTreeMap::new();
-        for (key, of_key) in &values {
-            units.insert(unit(&key.metric, of_key.unit), of_key.direction);
-        }
-        for (unit, direction) in units {
-            let better = match direction {
-                Direction::Higher => "higher",
-                Direction::Lower => "lower",
-            };
-            writeln!(output, "Unit {unit} better={better}")?;
-        }
-        let mut current = None;
-        let mut is_emulated = false;
-        let mut codes = &BTreeSet::new();
-        for (key, of_key) in &values {
-            if of_key.is_emulated != is_emulated {
-                is_emulated = of_key.is_emulated;
-                // A key without a value is one that no longer holds.
-                let code = if is_emulated { " TCG" } else { "" };
-                writeln!(output, "caveats:{code}")?;
-            }
-            if current != Some((key.subject.as_str(), key.block)) {
-                writeln!(output, "subject: {}\nblock: {}", line(&key.subject), key.block + 1)?;
-                current = Some((&key.subject, key.block));
-            }
-            if of_key.codes != *codes {
-                codes = &of_key.codes;
-                // A line of configuration would keep what differs in it from being compared.
-                let line = format!("# caveats: {}", listed(codes));
-                writeln!(output, "{}", line.trim_end())?;
-            }
-            writeln!(
-                output,
-                "Benchmark{}/metric={} 1 {} {}",
-                capitalised(&key.workload),
-                name(&key.metric),
-                of_key.value,
-                unit(&key.metric, of_key.unit)
-            )?;
-        }
-        Ok(())
+        let mut drawn = Vec::new();
+        draw(report, &mut drawn)?;
+        write_inert(&drawn, output)
     }
+}
+
+fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let values = values(report);
+    writeln!(output, "campaign: {}", line(&report.campaign))?;
+    writeln!(output, "venue: {}", line(&report.design.venue))?;
+    writeln!(output, "kernel: {}", line(&report.design.kernel))?;
+    if report.binding == Binding::Absent {
+        writeln!(output, "evidence: {}", CaveatCode::EvidenceUnbound)?;
+    }
+    let of_campaign = of_campaign(report);
+    if !of_campaign.is_empty() {
+        writeln!(output, "campaign-caveats: {}", listed(&of_campaign))?;
+    }
+    let mut units = BTreeMap::new();
+    for (key, of_key) in &values {
+        units.insert(unit(&key.metric, of_key.unit), of_key.direction);
+    }
+    for (unit, direction) in units {
+        let better = match direction {
+            Direction::Higher => "higher",
+            Direction::Lower => "lower",
+        };
+        writeln!(output, "Unit {unit} better={better}")?;
+    }
+    let mut current = None;
+    let mut is_emulated = false;
+    let mut codes = &BTreeSet::new();
+    for (key, of_key) in &values {
+        if of_key.is_emulated != is_emulated {
+            is_emulated = of_key.is_emulated;
+            // A key without a value is one that no longer holds.
+            let code = if is_emulated { " TCG" } else { "" };
+            writeln!(output, "caveats:{code}")?;
+        }
+        if current != Some((key.subject.as_str(), key.block)) {
+            writeln!(output, "subject: {}\nblock: {}", line(&key.subject), key.block + 1)?;
+            current = Some((&key.subject, key.block));
+        }
+        if of_key.codes != *codes {
+            codes = &of_key.codes;
+            // A line of configuration would keep what differs in it from being compared.
+            let line = format!("# caveats: {}", listed(codes));
+            writeln!(output, "{}", line.trim_end())?;
+        }
+        writeln!(
+            output,
+            "Benchmark{}/metric={} 1 {} {}",
+            capitalised(&key.workload),
+            name(&key.metric),
+            of_key.value,
+            unit(&key.metric, of_key.unit)
+        )?;
+    }
+    Ok(())
 }
 
 /// Where a value belongs; the order of writing.

@@ -175,11 +175,12 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Text that no spreadsheet takes for a formula (OWASP, CSV injection).
+/// Text that no spreadsheet takes for a formula (OWASP, CSV injection), and of which nothing is
+/// obeyed instead of shown. Ends of lines stay: the field is quoted.
 fn inert(text: &str) -> Cow<'_, str> {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        Cow::Owned(format!("'{text}"))
+        Cow::Owned(format!("'{}", model::inert_lines(text)))
     } else {
-        Cow::Borrowed(text)
+        model::inert_lines(text)
     }
 }

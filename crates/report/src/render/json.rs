@@ -35,7 +35,25 @@ impl Renderer for Entry {
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
         let whole = ReportWithChecks { report, checks: checks(report) };
-        serde_json::to_writer_pretty(&mut *output, &whole)?;
+        serde_json::to_writer_pretty(WrittenOut(&mut *output), &whole)?;
         writeln!(output)
+    }
+}
+
+/// Writes out what would be obeyed instead of shown (`\u202e`): the same data, and nothing that
+/// turns a terminal or an editor round. serde_json hands over whole pieces of strings.
+struct WrittenOut<'a>(&'a mut dyn Write);
+
+impl Write for WrittenOut<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.0.write_all(model::written_out(text).as_bytes())?,
+            Err(_) => self.0.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }

@@ -1,5 +1,6 @@
 //! The verdict table as a mailing list takes it.
 
+use super::inert::write_inert;
 use super::{Page, Renderer, terminal};
 use crate::view::Report;
 use contract::Description;
@@ -38,23 +39,30 @@ impl Renderer for Entry {
             has_plots: false,
             ..*page
         };
-        terminal::Entry.render(report, &page, output)?;
-        let facts: Vec<(&str, &String)> =
-            FACTS.iter().filter_map(|key| Some((*key, report.environment.0.get(*key)?))).collect();
-        if !facts.is_empty() {
-            writeln!(output, "\n{}", report.language.word("Machine"))?;
-            for (key, value) in facts {
-                for line in crate::wrapped(&format!("{key}: {value}"), COLUMNS - 2) {
-                    writeln!(output, "  {line}")?;
-                }
+        let mut drawn = Vec::new();
+        terminal::Entry.render(report, &page, &mut drawn)?;
+        beside(report, &mut drawn)?;
+        write_inert(&drawn, output)
+    }
+}
+
+/// The machine, and how to reproduce the table.
+fn beside(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let facts: Vec<(&str, &String)> =
+        FACTS.iter().filter_map(|key| Some((*key, report.environment.0.get(*key)?))).collect();
+    if !facts.is_empty() {
+        writeln!(output, "\n{}", report.language.word("Machine"))?;
+        for (key, value) in facts {
+            for line in crate::wrapped(&format!("{key}: {value}"), COLUMNS - 2) {
+                writeln!(output, "  {line}")?;
             }
         }
-        writeln!(output, "\n{}", report.language.word("How to reproduce"))?;
-        for command in &report.reproduce {
-            writeln!(output, "{}", continued(command))?;
-        }
-        writeln!(output, "\n{}: {}", report.language.word("plan digest"), report.plan_digest)
     }
+    writeln!(output, "\n{}", report.language.word("How to reproduce"))?;
+    for command in &report.reproduce {
+        writeln!(output, "{}", continued(command))?;
+    }
+    writeln!(output, "\n{}: {}", report.language.word("plan digest"), report.plan_digest)
 }
 
 /// A command in lines that a shell joins again. One word is never cut.

@@ -4,6 +4,7 @@ mod grids;
 mod over_time;
 mod verdicts;
 
+use super::inert::write_inert;
 use super::{Page, Renderer, ladder};
 use crate::attempt::attempt;
 use crate::breakdown;
@@ -39,29 +40,35 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
-        writeln!(output, "# {}\n\n{}\n", plain(&report.title), plain(&report.answer))?;
-        if let Some(attempt) = attempt(report) {
-            writeln!(output, "{attempt}\n")?;
-        }
-        verdicts::verdicts(report, output)?;
-        ladders(report, output)?;
-        grids::grids(report, output)?;
-        breakdowns(report, output)?;
-        standings(report, output)?;
-        over_time::over_time(report, output)?;
-        failures(report, output)?;
-        validity(report, output)?;
-        caveats(report, output)?;
-        design(report, output)?;
-        blocks(report, output)?;
-        screen(report, output)?;
-        environment(report, output)?;
-        writeln!(output, "## {}\n", report.language.word("How to reproduce"))?;
-        for line in &report.reproduce {
-            writeln!(output, "    {line}")?;
-        }
-        writeln!(output, "\n{}", plan_digest(report))
+        let mut drawn = Vec::new();
+        draw(report, &mut drawn)?;
+        write_inert(&drawn, output)
     }
+}
+
+fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    writeln!(output, "# {}\n\n{}\n", plain(&report.title), plain(&report.answer))?;
+    if let Some(attempt) = attempt(report) {
+        writeln!(output, "{attempt}\n")?;
+    }
+    verdicts::verdicts(report, output)?;
+    ladders(report, output)?;
+    grids::grids(report, output)?;
+    breakdowns(report, output)?;
+    standings(report, output)?;
+    over_time::over_time(report, output)?;
+    failures(report, output)?;
+    validity(report, output)?;
+    caveats(report, output)?;
+    design(report, output)?;
+    blocks(report, output)?;
+    screen(report, output)?;
+    environment(report, output)?;
+    writeln!(output, "## {}\n", report.language.word("How to reproduce"))?;
+    for line in &report.reproduce {
+        writeln!(output, "    {line}")?;
+    }
+    writeln!(output, "\n{}", plan_digest(report))
 }
 
 /// What the commands have to give again.

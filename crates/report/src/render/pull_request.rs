@@ -1,5 +1,6 @@
 //! The verdict in the space that a comment on a pull request has.
 
+use super::inert::write_inert;
 use super::markdown::{cell, plain, plan_digest};
 use super::{Page, Renderer};
 use crate::attempt::attempt;
@@ -35,46 +36,52 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
-        writeln!(output, "**{}** {}\n", plain(&report.title), plain(&report.answer))?;
-        rows(report, output)?;
-        let language = report.language;
-        let families = report.design.family_words(language);
-        let legend = say!(
-            language,
-            "+ and × are better. {intervals} {corrected}",
-            intervals = intervals(&report.findings, judged(&report.findings), language),
-            corrected = correction(&report.findings, &families, language)
-        );
-        writeln!(output, "{legend}\n\n{}\n", plain(&origin(report, language)))?;
-        if let Some(attempt) = attempt(report) {
-            writeln!(output, "{}\n", plain(&attempt))?;
-        }
-        let summary = language.word("Validity");
-        writeln!(output, "<details><summary>{summary}</summary>\n")?;
-        for line in by_state(report) {
-            writeln!(output, "- {}", plain(&line))?;
+        let mut drawn = Vec::new();
+        draw(report, &mut drawn)?;
+        write_inert(&drawn, output)
+    }
+}
+
+fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    writeln!(output, "**{}** {}\n", plain(&report.title), plain(&report.answer))?;
+    rows(report, output)?;
+    let language = report.language;
+    let families = report.design.family_words(language);
+    let legend = say!(
+        language,
+        "+ and × are better. {intervals} {corrected}",
+        intervals = intervals(&report.findings, judged(&report.findings), language),
+        corrected = correction(&report.findings, &families, language)
+    );
+    writeln!(output, "{legend}\n\n{}\n", plain(&origin(report, language)))?;
+    if let Some(attempt) = attempt(report) {
+        writeln!(output, "{}\n", plain(&attempt))?;
+    }
+    let summary = language.word("Validity");
+    writeln!(output, "<details><summary>{summary}</summary>\n")?;
+    for line in by_state(report) {
+        writeln!(output, "- {}", plain(&line))?;
+    }
+    writeln!(output, "\n</details>\n")?;
+    if !report.caveats.is_empty() {
+        let codes: Vec<&str> = report.caveats.iter().map(|one| one.code.as_str()).collect();
+        let summary = say!(language, "Caveats: {codes}", codes = codes.join(", "));
+        writeln!(output, "<details><summary>{}</summary>\n", plain(&summary))?;
+        for caveat in &report.caveats {
+            writeln!(output, "- `{}`: {}", plain(&caveat.code), plain(&caveat.meaning))?;
+            if let Some(place) = caveat.places.first() {
+                writeln!(output, "  {}", plain(place))?;
+            }
         }
         writeln!(output, "\n</details>\n")?;
-        if !report.caveats.is_empty() {
-            let codes: Vec<&str> = report.caveats.iter().map(|one| one.code.as_str()).collect();
-            let summary = say!(language, "Caveats: {codes}", codes = codes.join(", "));
-            writeln!(output, "<details><summary>{}</summary>\n", plain(&summary))?;
-            for caveat in &report.caveats {
-                writeln!(output, "- `{}`: {}", plain(&caveat.code), plain(&caveat.meaning))?;
-                if let Some(place) = caveat.places.first() {
-                    writeln!(output, "  {}", plain(place))?;
-                }
-            }
-            writeln!(output, "\n</details>\n")?;
-        }
-        let summary = language.word("How to reproduce");
-        writeln!(output, "<details><summary>{summary}</summary>\n")?;
-        for line in &report.reproduce {
-            writeln!(output, "    {line}")?;
-        }
-        writeln!(output, "\n{}", plan_digest(report))?;
-        writeln!(output, "\n</details>")
     }
+    let summary = language.word("How to reproduce");
+    writeln!(output, "<details><summary>{summary}</summary>\n")?;
+    for line in &report.reproduce {
+        writeln!(output, "    {line}")?;
+    }
+    writeln!(output, "\n{}", plan_digest(report))?;
+    writeln!(output, "\n</details>")
 }
 
 fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {

@@ -61,7 +61,7 @@ fn workbook(report: &Report) -> Result<Vec<u8>, XlsxError> {
     let created = ExcelDateTime::from_ymd(2000, 1, 1)?;
     let properties = DocProperties::new()
         .set_title(sheet::limited(&report.title))
-        .set_subject(&report.campaign)
+        .set_subject(sheet::limited(&report.campaign))
         .set_creation_datetime(&created);
     workbook.set_properties(&properties);
     let fixed = [FINDINGS, EFFECTS, HEAT_MAP, RAW].map(|name| report.language.word(name));

@@ -10,6 +10,7 @@ mod divided;
 mod grid;
 mod grid_pages;
 mod html_pages;
+mod inert;
 mod languages;
 mod multicore;
 mod origins;

@@ -6,23 +6,43 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Text in which nothing moves the cursor, changes a colour or turns the order of letters
 /// round (Unicode TR9): each such character becomes a sign of one column.
 pub(super) fn inert(text: &str) -> String {
-    text.chars().map(|letter| if is_obeyed(letter) { '\u{fffd}' } else { letter }).collect()
+    model::inert(text).into_owned()
 }
 
-fn is_obeyed(letter: char) -> bool {
-    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' |
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || letter.is_control()
-}
-
-/// What was drawn, in the letters and the width of the page.
+/// What was drawn, in the letters and the width of the page. Of what a terminal obeys only ends
+/// of lines are left, and colours where the page has any.
 pub(super) fn finished(drawn: &[u8], page: &Page) -> String {
-    let mut text = String::from_utf8_lossy(drawn).into_owned();
+    let text = String::from_utf8_lossy(drawn);
+    let mut text =
+        if page.is_colour { only_colours(&text) } else { model::inert_lines(&text).into_owned() };
     if !page.is_unicode {
         // Only our own signs: what the user wrote stays as it was written.
         text = text.replace('×', "x").replace('÷', "/").replace('\u{fffd}', "?");
     }
     folded(&text, page.width)
+}
+
+/// The text without what a terminal obeys, but with ends of lines and colours (ECMA-48, SGR).
+fn only_colours(text: &str) -> String {
+    let mut pieces = text.split('\u{1b}');
+    let mut shown = model::inert_lines(pieces.next().unwrap_or_default()).into_owned();
+    for piece in pieces {
+        let numbers = piece.strip_prefix('[').map(|rest| {
+            1 + rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count()
+        });
+        match numbers.filter(|end| piece[*end..].starts_with('m')) {
+            Some(end) => {
+                shown.push('\u{1b}');
+                shown.push_str(&piece[..=end]);
+                shown.push_str(&model::inert_lines(&piece[end + 1..]));
+            }
+            None => {
+                shown.push('\u{fffd}');
+                shown.push_str(&model::inert_lines(piece));
+            }
+        }
+    }
+    shown
 }
 
 /// The text with every line that is wider than `width` broken there, as a terminal would, but
@@ -74,6 +94,14 @@ mod tests {
         let hostile = "a\u{1b}[2Jb\u{7}c\u{9b}d\u{202e}e\r\n한\u{301}";
         let text = inert(hostile);
         assert_eq!(text, "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}\u{fffd}한\u{301}");
+    }
+
+    #[test]
+    fn of_what_was_drawn_only_colours_are_left() {
+        let drawn = "\u{1b}[1;32mgreen\u{1b}[0m\n\u{1b}[2J\u{1b}]0;title\u{7}\u{202e}x\u{1b}";
+        let expected =
+            "\u{1b}[1;32mgreen\u{1b}[0m\n\u{fffd}[2J\u{fffd}]0;title\u{fffd}\u{fffd}x\u{fffd}";
+        assert_eq!(only_colours(drawn), expected);
     }
 
     #[test]

@@ -83,5 +83,6 @@ impl<'g> Source<'g> {
 /// A text that stays one: `costs!A1` would be taken for a cell of a sheet that does not exist,
 /// which a blank behind it prevents.
 fn label(text: &str) -> String {
-    if text.contains('!') { format!("{text} ") } else { text.to_owned() }
+    let text = model::inert(text);
+    if text.contains('!') { format!("{text} ") } else { text.into_owned() }
 }

@@ -20,7 +20,7 @@ impl Names {
     pub(super) fn next(&mut self, wanted: &str) -> String {
         let replaced: String = wanted
             .chars()
-            .map(|c| if "[]:*?/\\".contains(c) || c.is_control() { '_' } else { c })
+            .map(|c| if "[]:*?/\\".contains(c) || model::is_obeyed(c) { '_' } else { c })
             .collect();
         let trimmed = replaced.trim().trim_matches('\'');
         let plain = if trimmed.is_empty() { "sheet" } else { trimmed };

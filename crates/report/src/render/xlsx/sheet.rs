@@ -76,11 +76,12 @@ pub(super) fn value(number: f64, unit: Unit) -> Cell {
     }
 }
 
-/// Text that a cell can hold.
+/// Text that a cell can hold, and of which nothing is obeyed instead of shown.
 pub(super) fn limited(text: &str) -> String {
+    let text = model::inert_lines(text);
     match text.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
+        None => text.into_owned(),
     }
 }
 

@@ -1,0 +1,181 @@
+//! Whatever stands in the files of a campaign, nothing of it is obeyed by what shows a report:
+//! every text of a plan, its records, findings and environment is made hostile, in every format.
+
+use crate::campaigns::Campaign;
+use crate::{page, stored};
+use figures::{Figures, Theme};
+use model::is_obeyed;
+use report::{HAS_PAGE, Page, RENDERERS, compare, page_json, view};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read};
+
+/// Stands behind each text: C0, DEL, C1, a bell, directions of text, signs without width, tags.
+const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{7f}\u{9b}31m\u{85}\u{202e}\u{2066}\u{200f}\u{200b}\u{feff}\u{e0041}\r\u{8}";
+/// More figures than this are like the ones before.
+const FIGURES: usize = 6;
+
+/// Every text of a document with the pointer to it (RFC 6901).
+fn texts(value: &Value, pointer: &str, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text) => found.push((pointer.to_owned(), text.clone())),
+        Value::Array(all) => {
+            for (index, one) in all.iter().enumerate() {
+                texts(one, &format!("{pointer}/{index}"), found);
+            }
+        }
+        Value::Object(all) => {
+            for (key, one) in all {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                texts(one, &format!("{pointer}/{key}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Which texts of a document may be anything: with a hostile one in each place it is still read.
+fn note_free<T: DeserializeOwned>(document: &Value, free: &mut BTreeMap<String, bool>) {
+    let mut found = Vec::new();
+    texts(document, "", &mut found);
+    for (pointer, text) in found {
+        let mut changed = document.clone();
+        *changed.pointer_mut(&pointer).unwrap() = json!(format!("{text}{HOSTILE}"));
+        let is_read = serde_json::from_value::<T>(changed).is_ok();
+        *free.entry(text).or_insert(true) &= is_read;
+    }
+}
+
+/// The document with every free text made hostile, so that equal ones stay equal.
+fn hostile(value: &Value, free: &BTreeMap<String, bool>, has_keys: bool) -> Value {
+    let renamed = |text: &str| match free.get(text) {
+        Some(true) => format!("{text}{HOSTILE}"),
+        _ => text.to_owned(),
+    };
+    match value {
+        Value::String(text) => Value::String(renamed(text)),
+        Value::Array(all) => all.iter().map(|one| hostile(one, free, has_keys)).collect(),
+        Value::Object(all) => {
+            let entry = |(key, one): (&String, &Value)| {
+                let key = if has_keys { renamed(key) } else { key.clone() };
+                (key, hostile(one, free, has_keys))
+            };
+            Value::Object(all.iter().map(entry).collect::<Map<_, _>>())
+        }
+        other => other.clone(),
+    }
+}
+
+fn changed<T: DeserializeOwned + Serialize>(original: &T, free: &BTreeMap<String, bool>) -> T {
+    let document = serde_json::to_value(original).unwrap();
+    // A name may be the key of a map; where it is that of a field as well, only values change.
+    serde_json::from_value(hostile(&document, free, true))
+        .or_else(|_| serde_json::from_value(hostile(&document, free, false)))
+        .unwrap()
+}
+
+fn made_hostile(mut campaign: Campaign) -> Campaign {
+    let mut free = BTreeMap::new();
+    note_free::<model::Plan>(&serde_json::to_value(&campaign.plan).unwrap(), &mut free);
+    for record in &campaign.records {
+        note_free::<model::Record>(&serde_json::to_value(record).unwrap(), &mut free);
+    }
+    note_free::<model::Findings>(&serde_json::to_value(&campaign.findings).unwrap(), &mut free);
+    let environment = serde_json::to_value(&campaign.environment).unwrap();
+    note_free::<model::Fingerprint>(&environment, &mut free);
+    let count = free.values().filter(|is_free| **is_free).count();
+    assert!(count >= 5, "{count} texts may be anything: {free:?}");
+    campaign.plan = changed(&campaign.plan, &free);
+    campaign.records = campaign.records.iter().map(|record| changed(record, &free)).collect();
+    campaign.findings = changed(&campaign.findings, &free);
+    campaign.environment = changed(&campaign.environment, &free);
+    assert!(campaign.plan.title.ends_with(HOSTILE), "{:?}", campaign.plan.title);
+    campaign
+}
+
+fn assert_inert(what: &str, text: &str) {
+    let found = text.char_indices().find(|(_, letter)| *letter != '\n' && is_obeyed(*letter));
+    if let Some((at, letter)) = found {
+        let near: String = text[..at].chars().rev().take(80).collect();
+        let near: String = near.chars().rev().collect();
+        panic!("{what}: {letter:?} is left behind {near:?}");
+    }
+}
+
+/// The texts of an office program's file: its XML, in which nothing may be written out either.
+fn assert_parts_are_inert(what: &str, bytes: Vec<u8>) {
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).unwrap();
+        let name = format!("{what}: {}", file.name());
+        if !name.ends_with(".xml") && !name.ends_with(".rels") {
+            continue;
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        assert_inert(&name, &text.replace(['\r', '\t'], " "));
+        for written in ["_x001B_", "_x007F_", "&#x1b;", "&#27;", "&#x202e;", "&#8238;"] {
+            assert!(!text.contains(written), "{name}: {written}");
+        }
+    }
+}
+
+/// Texts as a script reads them, keys included.
+fn assert_values_are_inert(what: &str, value: &Value) {
+    match value {
+        Value::String(text) => assert_inert(what, &text.replace('\t', " ")),
+        Value::Array(all) => all.iter().for_each(|one| assert_values_are_inert(what, one)),
+        Value::Object(all) => {
+            for (key, one) in all {
+                assert_inert(what, key);
+                assert_values_are_inert(&format!("{what}.{key}"), one);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn nothing_in_the_files_of_a_campaign_is_obeyed_by_what_shows_its_report() {
+    for (origin, campaign) in stored::of_each_origin() {
+        let campaign = made_hostile(campaign);
+        let report = view(&campaign.inputs());
+        let wide = Page { is_verbose: true, has_plots: true, ..page(100) };
+        for renderer in RENDERERS {
+            let what = format!("{origin} as {}", renderer.describe().id);
+            let mut bytes = Vec::new();
+            // A format may refuse a campaign, and without the page there is no deck.
+            if renderer.render(&report, &wide, &mut bytes).is_err() {
+                continue;
+            }
+            match renderer.describe().id {
+                // Its data are looked at below; its script is our own.
+                "html" => {}
+                _ if renderer.is_text() => assert_inert(&what, &String::from_utf8(bytes).unwrap()),
+                _ => assert_parts_are_inert(&what, bytes),
+            }
+        }
+        let data = page_json(&report).unwrap();
+        assert_inert(origin, &data);
+        assert_values_are_inert(origin, &serde_json::from_str(&data).unwrap());
+        let mut bytes = Vec::new();
+        compare(&report, &report).draw(&wide, &mut bytes).unwrap();
+        assert_inert("compared", &String::from_utf8(bytes).unwrap());
+    }
+}
+
+#[test]
+fn a_figure_as_a_file_of_its_own_is_inert() {
+    if !HAS_PAGE {
+        testing::skip("this build has no page");
+        return;
+    }
+    let campaign = made_hostile(stored::measured());
+    let figures = Figures::of(&page_json(&view(&campaign.inputs())).unwrap()).unwrap();
+    for place in 0..figures.described().len().min(FIGURES) {
+        let svg = figures.svg(place, Theme::Light, 700).unwrap();
+        assert_inert("figure", &svg.replace(['\r', '\t'], " "));
+    }
+}
