@@ -5,6 +5,7 @@ mod layout;
 mod packed;
 mod ranks;
 
+use crate::HISTOGRAM_TEXT;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
@@ -15,8 +16,6 @@ use std::sync::{Arc, LazyLock};
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 /// Relative error at most 0.1 %.
 const SIGNIFICANT_DIGITS: u8 = 3;
-/// An encoded histogram of this range never exceeds this; a longer text is hostile.
-const LONGEST_TEXT: usize = 4 << 20;
 
 /// Counts of values (nanoseconds unless its metric says otherwise) in
 /// log-linear buckets. Recording neither allocates nor locks.
@@ -265,9 +264,7 @@ impl Histogram {
     /// Reads what [`Histogram::encode`] wrote; foreign text is an error, never a panic.
     pub fn decode(text: &str) -> Result<Self, HistogramError> {
         let bad = |why: String| HistogramError(why);
-        if text.len() > LONGEST_TEXT {
-            return Err(bad(format!("{} bytes are more than any histogram has", text.len())));
-        }
+        HISTOGRAM_TEXT.check(text.len() as u64).map_err(|over| bad(over.to_string()))?;
         let bytes = STANDARD.decode(text).map_err(|error| bad(error.to_string()))?;
         if let Some(buckets) = packed::buckets(&bytes) {
             return Ok(Self { counts: Counts::filled(buckets.into_iter()), clamped: 0 });
@@ -279,11 +276,10 @@ impl Histogram {
 
 /// Highest value and count of each bucket of a histogram of any layout, in ours.
 fn foreign_buckets(bytes: &[u8]) -> Result<Vec<(u64, u64)>, String> {
+    // The library allocates what the header declares.
+    packed::check_declared(bytes)?;
     let foreign: hdrhistogram::Histogram<u64> =
         Deserializer::new().deserialize(&mut &*bytes).map_err(|error| format!("{error:?}"))?;
-    if foreign.high() > HIGHEST_NS * 2 || foreign.sigfig() > SIGNIFICANT_DIGITS {
-        return Err("its range is not one of ours".to_owned());
-    }
     let mut buckets: Vec<(u64, u64)> = Vec::new();
     for bucket in foreign.iter_recorded() {
         // A foreign layout may be finer in places.
@@ -415,6 +411,41 @@ mod tests {
                 assert!(packed::buckets(&bytes[..cut]).is_none());
             }
         }
+    }
+
+    /// A header of V2, compressed, that declares these, and nothing behind it.
+    fn declaring(payload: u32, digits: u32, highest: u64) -> String {
+        let mut plain = Vec::new();
+        plain.extend(0x1c84_9313_u32.to_be_bytes());
+        plain.extend(payload.to_be_bytes());
+        plain.extend(0_u32.to_be_bytes());
+        plain.extend(digits.to_be_bytes());
+        plain.extend(1_u64.to_be_bytes());
+        plain.extend(highest.to_be_bytes());
+        plain.extend(1_f64.to_be_bytes());
+        let mut packed =
+            flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut packed, &plain).unwrap();
+        let packed = packed.finish().unwrap();
+        let mut bytes = 0x1c84_9314_u32.to_be_bytes().to_vec();
+        bytes.extend((packed.len() as u32).to_be_bytes());
+        bytes.extend(packed);
+        STANDARD.encode(bytes)
+    }
+
+    #[test]
+    fn what_a_histogram_declares_is_refused_before_it_is_allocated() {
+        for (payload, digits, highest, why) in [
+            (u32::MAX, 3, HIGHEST_NS, "HISTOGRAM_COUNTS"),
+            (8, 3, u64::MAX, "range"),
+            (8, 5, HIGHEST_NS, "range"),
+            (8, u32::MAX, HIGHEST_NS, "range"),
+        ] {
+            let error = Histogram::decode(&declaring(payload, digits, highest)).unwrap_err();
+            assert!(error.to_string().contains(why), "{error}");
+        }
+        let plain = STANDARD.encode(0x1c84_9313_u32.to_be_bytes());
+        assert!(Histogram::decode(&plain).is_err(), "it ends within its header");
     }
 
     #[test]

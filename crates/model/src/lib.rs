@@ -27,6 +27,7 @@ mod pilot;
 mod plan;
 mod plan_fault;
 mod quantity;
+mod reader_limit;
 mod record;
 mod sample;
 mod storage;
@@ -75,6 +76,13 @@ pub use plan::{
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,
     parse_size,
+};
+pub use reader_limit::{
+    BUNDLE_EXPANSION, BUNDLE_FILE_BYTES, BUNDLE_FREE_BYTES, BUNDLE_MANIFEST_BYTES, DOCUMENT_BYTES,
+    FINDINGS_BYTES, HISTOGRAM_COUNTS, HISTOGRAM_TEXT, IMPORT_BYTES, IMPORT_COMPARISONS,
+    IMPORT_METRICS, IMPORT_ROWS, OverLimit, PLAN_BYTES, PLAN_METRICS, PLAN_QUESTIONS,
+    PLAN_SUBJECTS, PLAN_TRIALS, READER_LIMITS, RECORD_BYTES, RECORDS, ReaderLimit, WORKBOOK_BYTES,
+    WORKBOOK_CELLS,
 };
 pub use record::{
     Binding, CampaignBeginning, Chain, Disturbance, Fingerprint, Invocation, LevelReading, Outcome,

@@ -7,6 +7,7 @@
 
 use super::layout::{MOST_BUCKETS, highest};
 use super::{HIGHEST_NS, SIGNIFICANT_DIGITS};
+use crate::HISTOGRAM_COUNTS;
 use flate2::read::ZlibDecoder;
 use std::io::Read;
 
@@ -43,6 +44,29 @@ pub(super) fn buckets(bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
         return None;
     }
     counted(counts)
+}
+
+/// Refuses what a header declares beyond our range, in either form, before anything of that size
+/// is held.
+pub(super) fn check_declared(bytes: &[u8]) -> Result<(), String> {
+    let cut = || "it ends within its header".to_owned();
+    let (cookie, rest) = bytes.split_first_chunk().ok_or_else(cut)?;
+    let mut header = [0; HEADER];
+    if u32::from_be_bytes(*cookie) == COMPRESSED {
+        let packed = rest.get(4..).ok_or_else(cut)?;
+        ZlibDecoder::new(packed).read_exact(&mut header).map_err(|error| error.to_string())?;
+    } else {
+        header.copy_from_slice(bytes.get(..HEADER).ok_or_else(cut)?);
+    }
+    let number =
+        |from: usize| header[from..from + 4].iter().fold(0_u32, |n, b| (n << 8) | u32::from(*b));
+    let long = |from: usize| (u64::from(number(from)) << 32) | u64::from(number(from + 4));
+    HISTOGRAM_COUNTS.check(u64::from(number(4))).map_err(|over| over.to_string())?;
+    let (digits, lowest, highest) = (number(12), long(16), long(24));
+    if digits > u32::from(SIGNIFICANT_DIGITS) || highest > HIGHEST_NS * 2 || lowest > highest {
+        return Err("its range is not one of ours".to_owned());
+    }
+    Ok(())
 }
 
 fn counted(mut counts: &[u8]) -> Option<Vec<(u64, u64)>> {

@@ -1,0 +1,206 @@
+//! What readers take at most of input that somebody else may have written: every limit in one
+//! place, each with a name by which a refusal calls it.
+//!
+//! They bound memory, disk and time together: what is refused is refused before it is held. Text
+//! inside JSON is nested at most 128 deep, which is serde_json's own limit and stays on.
+
+use crate::Plan;
+use std::fmt;
+
+/// At most so much of one thing.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ReaderLimit {
+    /// What a refusal calls it.
+    pub name: &'static str,
+    /// At most so many.
+    pub most: u64,
+    /// Of these.
+    pub unit: &'static str,
+    /// What to do about a refusal.
+    pub remedy: &'static str,
+}
+
+/// Why input is refused: there was more of it than a limit allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OverLimit {
+    /// Which limit.
+    pub limit: &'static ReaderLimit,
+    /// How much was read or declared when it was refused; there may be more.
+    pub read: u64,
+}
+
+impl ReaderLimit {
+    const fn of(name: &'static str, most: u64, unit: &'static str, remedy: &'static str) -> Self {
+        Self { name, most, unit, remedy }
+    }
+
+    /// Holds what was read, or what the input declares, against the limit.
+    ///
+    /// # Errors
+    /// When it is more.
+    pub fn check(&'static self, read: u64) -> Result<(), OverLimit> {
+        if read > self.most { Err(OverLimit { limit: self, read }) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for OverLimit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ReaderLimit { name, most, unit, .. } = self.limit;
+        write!(formatter, "more than {most} {unit} (limit {name}): {} were found", self.read)
+    }
+}
+
+impl std::error::Error for OverLimit {}
+
+const ASK_AGAIN: &str = "ask for the bundle again: schedlab writes none like it";
+const SMALLER: &str = "import a part of it, or reduce repetitions first";
+const NOT_OURS: &str = "give a campaign that schedlab wrote";
+
+/// Bytes of the files of one import together: they are held while they are read.
+pub static IMPORT_BYTES: ReaderLimit =
+    ReaderLimit::of("IMPORT_BYTES", 256 << 20, "bytes of files", SMALLER);
+/// Rows of one import. A plan of more nobody reads, and a file nobody opens.
+pub static IMPORT_ROWS: ReaderLimit = ReaderLimit::of("IMPORT_ROWS", 1_000_000, "rows", SMALLER);
+/// Metrics of one import. A file with more is none that we know.
+pub static IMPORT_METRICS: ReaderLimit =
+    ReaderLimit::of("IMPORT_METRICS", 1_000, "metrics", "import a part of it");
+/// Comparisons of one import. More are no longer read, and take long to judge.
+pub static IMPORT_COMPARISONS: ReaderLimit = ReaderLimit::of(
+    "IMPORT_COMPARISONS",
+    50_000,
+    "comparisons",
+    "compare with the reference only (--pairs reference), or name fewer parameters",
+);
+/// Bytes of the parts of a workbook, unpacked.
+pub static WORKBOOK_BYTES: ReaderLimit = ReaderLimit::of(
+    "WORKBOOK_BYTES",
+    64 << 20,
+    "bytes in the parts of the workbook",
+    "keep nothing in it but the tables",
+);
+/// Cells of a workbook that hold something.
+pub static WORKBOOK_CELLS: ReaderLimit = ReaderLimit::of(
+    "WORKBOOK_CELLS",
+    200_000,
+    "cells in the workbook",
+    "keep nothing in it but the tables",
+);
+
+/// Bytes of a bundle's manifest; one of ten files is far below.
+pub static BUNDLE_MANIFEST_BYTES: ReaderLimit =
+    ReaderLimit::of("BUNDLE_MANIFEST_BYTES", 1 << 20, "bytes of a manifest", ASK_AGAIN);
+/// Bytes of one file in a bundle; records of the largest campaigns are some hundred megabytes.
+pub static BUNDLE_FILE_BYTES: ReaderLimit =
+    ReaderLimit::of("BUNDLE_FILE_BYTES", 4 << 30, "bytes of one file in a bundle", ASK_AGAIN);
+/// Bytes that come out of a bundle for each byte that went in, beyond [`BUNDLE_FREE_BYTES`].
+/// Records carry digests, which do not shrink: ours come to 3 to 30.
+pub static BUNDLE_EXPANSION: ReaderLimit = ReaderLimit::of(
+    "BUNDLE_EXPANSION",
+    100,
+    "bytes out of a bundle for each byte in it",
+    ASK_AGAIN,
+);
+/// Bytes that may come out of a bundle however small it is.
+pub const BUNDLE_FREE_BYTES: u64 = 64 << 20;
+
+/// Bytes of a stored plan; one of ten thousand blocks is below 16 MB.
+pub static PLAN_BYTES: ReaderLimit =
+    ReaderLimit::of("PLAN_BYTES", 64 << 20, "bytes of a plan", NOT_OURS);
+/// Bytes of stored findings; they hold each pair of blocks of each question.
+pub static FINDINGS_BYTES: ReaderLimit =
+    ReaderLimit::of("FINDINGS_BYTES", 256 << 20, "bytes of findings", NOT_OURS);
+/// Bytes of any other document of a campaign; they have a few kilobytes.
+pub static DOCUMENT_BYTES: ReaderLimit =
+    ReaderLimit::of("DOCUMENT_BYTES", 16 << 20, "bytes of a document", NOT_OURS);
+/// Bytes of one record; a million samples of one trial need about 20 MB.
+pub static RECORD_BYTES: ReaderLimit =
+    ReaderLimit::of("RECORD_BYTES", 64 << 20, "bytes of a record", NOT_OURS);
+/// Records of a campaign; no campaign of a year has more.
+pub static RECORDS: ReaderLimit = ReaderLimit::of("RECORDS", 1_000_000, "records", NOT_OURS);
+
+const FEWER: &str = "plan or import fewer at once";
+
+/// Subjects of a plan: each is looked up by its name, and compared.
+pub static PLAN_SUBJECTS: ReaderLimit = ReaderLimit::of("PLAN_SUBJECTS", 20_000, "subjects", FEWER);
+/// Metrics of all workloads of a plan together.
+pub static PLAN_METRICS: ReaderLimit =
+    ReaderLimit::of("PLAN_METRICS", 500_000, "metrics of workloads", FEWER);
+/// Sittings times the workloads in them.
+pub static PLAN_TRIALS: ReaderLimit = ReaderLimit::of("PLAN_TRIALS", 4_000_000, "trials", FEWER);
+/// Pairs of subjects times metrics: each is a finding.
+pub static PLAN_QUESTIONS: ReaderLimit =
+    ReaderLimit::of("PLAN_QUESTIONS", 500_000, "questions", FEWER);
+
+/// Characters of a stored histogram; one of our range never has as many.
+pub static HISTOGRAM_TEXT: ReaderLimit =
+    ReaderLimit::of("HISTOGRAM_TEXT", 4 << 20, "characters of a histogram", NOT_OURS);
+/// Bytes of counts that a histogram may declare: nine for each bucket of our range.
+pub static HISTOGRAM_COUNTS: ReaderLimit =
+    ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
+
+/// Every limit, for the manual.
+pub static READER_LIMITS: [&ReaderLimit; 20] = [
+    &IMPORT_BYTES,
+    &IMPORT_ROWS,
+    &IMPORT_METRICS,
+    &WORKBOOK_BYTES,
+    &WORKBOOK_CELLS,
+    &BUNDLE_MANIFEST_BYTES,
+    &BUNDLE_FILE_BYTES,
+    &BUNDLE_EXPANSION,
+    &PLAN_BYTES,
+    &FINDINGS_BYTES,
+    &DOCUMENT_BYTES,
+    &RECORD_BYTES,
+    &RECORDS,
+    &PLAN_SUBJECTS,
+    &PLAN_METRICS,
+    &PLAN_TRIALS,
+    &PLAN_QUESTIONS,
+    &HISTOGRAM_TEXT,
+    &HISTOGRAM_COUNTS,
+    &IMPORT_COMPARISONS,
+];
+
+impl Plan {
+    /// Whether a plan, whoever wrote it, asks for no more than can be held and judged. Nothing
+    /// that grows with a product is computed for it.
+    ///
+    /// # Errors
+    /// The first limit that it is beyond.
+    pub fn check_size(&self) -> Result<(), OverLimit> {
+        let subjects = self.subjects.len() as u64;
+        PLAN_SUBJECTS.check(subjects)?;
+        let metrics = self.workloads.iter().map(|one| one.metrics.len() as u64).sum::<u64>();
+        PLAN_METRICS.check(metrics)?;
+        let sittings = self.blocks.iter().flat_map(|block| &block.sittings);
+        PLAN_TRIALS.check(sittings.map(|sitting| sitting.workloads.len() as u64).sum())?;
+        let pairs = match self.comparisons {
+            crate::Comparisons::All => subjects * subjects.saturating_sub(1) / 2,
+            // Within a factor there are fewer still.
+            crate::Comparisons::Reference | crate::Comparisons::Within(_) => subjects,
+        };
+        PLAN_QUESTIONS.check(pairs.saturating_mul(metrics))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_refusal_names_the_limit_what_was_found_and_what_to_do() {
+        assert_eq!(IMPORT_ROWS.check(1_000_000), Ok(()));
+        let over = IMPORT_ROWS.check(1_000_001).unwrap_err();
+        assert_eq!(
+            over.to_string(),
+            "more than 1000000 rows (limit IMPORT_ROWS): 1000001 were found"
+        );
+        let names: BTreeSet<&str> = READER_LIMITS.iter().map(|limit| limit.name).collect();
+        assert_eq!(names.len(), READER_LIMITS.len(), "each name is one limit");
+        for limit in READER_LIMITS {
+            assert!(!limit.remedy.is_empty() && limit.most > 0, "{}", limit.name);
+        }
+    }
+}
