@@ -6,7 +6,7 @@ use crate::durable::{failed, read_limited, replace};
 use crate::known_records::KnownRecords;
 use crate::load::read_state;
 use crate::lookup::{CampaignEntry, all};
-use model::{Attempt, Plan};
+use model::{Attempt, DOCUMENT_BYTES, Plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,8 +17,6 @@ use std::path::{Path, PathBuf};
 
 /// The folder beside it: how many records each campaign has, a file for each of them.
 const COUNTS: &str = "campaigns";
-/// A count is some hundred bytes.
-const LARGEST_COUNT: u64 = 1 << 16;
 /// The file's name.
 const FILE: &str = "attempts.jsonl";
 /// A quarter of a million campaigns. A longer file is not ours.
@@ -149,7 +147,7 @@ impl Attempts {
     /// The last record that the machine knows of a campaign that was created then.
     pub(crate) fn known(&self, created_unix_ns: u64) -> Option<Head> {
         let (folder, name) = self.count_of(created_unix_ns);
-        let text = read_limited(&folder.join(name), LARGEST_COUNT).ok()?;
+        let text = read_limited(&folder.join(name), &DOCUMENT_BYTES).ok()?;
         serde_json::from_slice(&text).ok()
     }
 

@@ -11,12 +11,15 @@ use contract::{Error, ErrorKind, Result};
 use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
+use model::{BUNDLE_EXPANSION, BUNDLE_FILE_BYTES, BUNDLE_FREE_BYTES, BUNDLE_MANIFEST_BYTES};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
+use std::rc::Rc;
 use tar::{Archive, Builder, Entry, EntryType, Header};
 
 /// Version of a bundle's manifest.
@@ -28,10 +31,6 @@ const BUNDLE_FORMATS: [&str; 3] = ["schedlab.bundle/1", BUNDLE_FORMAT, IMPORT_BU
 
 /// The manifest's name; it comes first.
 const MANIFEST: &str = "manifest.json";
-/// A manifest of ten files is far below.
-const LARGEST_MANIFEST: u64 = 1 << 20;
-/// Records of the largest campaigns are some hundred megabytes.
-const LARGEST_FILE: u64 = 4 << 30;
 /// Files that are named although nothing vouches for them; an archive with more is none of ours.
 const MOST_UNLISTED: usize = 100;
 /// Archives are filled up to 10 KiB, in whatever blocks their writer has.
@@ -201,14 +200,20 @@ impl<T: Into<String>> From<T> for Trouble {
 }
 
 fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpacked, Trouble> {
-    let mut source = BufReader::new(source);
-    let mut archive = Archive::new(GzDecoder::new(&mut source));
+    let expansion = Expansion::default();
+    let mut source = BufReader::new(expansion.packing(source));
+    let mut archive = Archive::new(expansion.unpacking(GzDecoder::new(&mut source)));
     let words = |error: io::Error| error.to_string();
-    let mut entries = archive.entries().map_err(words)?;
+    // Ours need no long names and no extended headers, which a reader would hold whatever their
+    // size: they are entries like others, and such a one is in no manifest.
+    let mut entries = archive.entries().map_err(words)?.raw(true);
     let first = entries.next().ok_or("it is empty")?.map_err(words)?;
-    if first.path_bytes() != MANIFEST.as_bytes() || first.size() > LARGEST_MANIFEST {
+    if first.path_bytes() != MANIFEST.as_bytes()
+        || first.header().entry_type() != EntryType::Regular
+    {
         return Err(format!("it does not begin with {MANIFEST}").into());
     }
+    BUNDLE_MANIFEST_BYTES.check(first.size()).map_err(|over| over.to_string())?;
     let (manifest, mut problems) = read_manifest(first)?;
     let mut missing: BTreeMap<&str, &Packed> =
         manifest.files.iter().map(|(name, packed)| (name.as_str(), packed)).collect();
@@ -244,7 +249,8 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
 /// The manifest, and what of it this version does not write.
 fn read_manifest(entry: impl Read) -> std::result::Result<(Manifest, Vec<String>), Trouble> {
     let mut text = Vec::new();
-    entry.take(LARGEST_MANIFEST).read_to_end(&mut text).map_err(|error| error.to_string())?;
+    let mut limited = entry.take(BUNDLE_MANIFEST_BYTES.most);
+    limited.read_to_end(&mut text).map_err(|error| error.to_string())?;
     let manifest: Manifest =
         serde_json::from_slice(&text).map_err(|error| format!("{MANIFEST}: {error}"))?;
     if !BUNDLE_FORMATS.contains(&manifest.format.as_str()) {
@@ -275,8 +281,9 @@ fn unpack_file(
     directory: &Path,
 ) -> std::result::Result<Option<String>, Trouble> {
     let words = |error: io::Error| error.to_string();
-    if entry.header().entry_type() != EntryType::Regular || entry.size() > LARGEST_FILE {
-        return Err(format!("{name:?} is no file, or larger than any of a campaign").into());
+    BUNDLE_FILE_BYTES.check(entry.size()).map_err(|over| format!("{name}: {over}"))?;
+    if entry.header().entry_type() != EntryType::Regular {
+        return Err(format!("{name:?} is no file").into());
     }
     let path = directory.join(name);
     let target = File::create_new(&path).map_err(Trouble::Directory)?;
@@ -307,17 +314,27 @@ fn has_more(rest: impl Read) -> io::Result<bool> {
 /// Whether a text holds control characters, written out or escaped as JSON and TOML do. Ours hold
 /// none but ends of lines and tabs.
 fn controls(path: &Path) -> io::Result<bool> {
-    let mut text = BufReader::new(File::open(path)?);
-    let mut line = Vec::new();
-    while text.read_until(b'\n', &mut line)? > 0 {
+    let mut file = File::open(path)?;
+    // Piece by piece, since one line may be all of it; the end of each piece is the beginning of
+    // the next, so that no escape is cut.
+    let mut piece = Vec::with_capacity(PIECE + ESCAPE);
+    loop {
+        let kept = piece.len();
+        if Read::by_ref(&mut file).take(PIECE as u64).read_to_end(&mut piece)? == 0 {
+            return Ok(false);
+        }
         let is_raw = |byte: &u8| (*byte < 0x20 && !b"\n\r\t".contains(byte)) || *byte == 0x7f;
-        if line.iter().any(is_raw) || line.windows(6).any(is_escaped_control) {
+        if piece[kept..].iter().any(is_raw) || piece.windows(ESCAPE).any(is_escaped_control) {
             return Ok(true);
         }
-        line.clear();
+        piece.drain(..piece.len().saturating_sub(ESCAPE - 1));
     }
-    Ok(false)
 }
+
+/// Bytes of a file that are held while it is looked through.
+const PIECE: usize = 1 << 16;
+/// Bytes of `\u001b`.
+const ESCAPE: usize = 6;
 
 /// `\u001b` and its like: C0, DEL and C1.
 fn is_escaped_control(window: &[u8]) -> bool {
@@ -329,6 +346,60 @@ fn is_escaped_control(window: &[u8]) -> bool {
         .ok()
         .and_then(char::from_u32)
         .is_some_and(|character| character.is_control() && !"\n\r\t".contains(character))
+}
+
+/// How many bytes went into a decompressor and came out of it.
+#[derive(Default)]
+struct Expansion(Rc<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    packed: Cell<u64>,
+    unpacked: Cell<u64>,
+}
+
+impl Expansion {
+    /// The packed bytes, counted.
+    fn packing<R: Read>(&self, source: R) -> Packing<R> {
+        Packing { source, counts: Rc::clone(&self.0) }
+    }
+
+    /// The unpacked bytes, to the end or to the limit of what may come out of so few.
+    fn unpacking<R: Read>(&self, source: R) -> Unpacking<R> {
+        Unpacking { source, counts: Rc::clone(&self.0) }
+    }
+}
+
+/// Counts what is read of a packed file.
+struct Packing<R> {
+    source: R,
+    counts: Rc<Counts>,
+}
+
+impl<R: Read> Read for Packing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(buffer)?;
+        self.counts.packed.set(self.counts.packed.get() + count as u64);
+        Ok(count)
+    }
+}
+
+/// Counts what comes out of it, and ends where that is out of all proportion.
+struct Unpacking<R> {
+    source: R,
+    counts: Rc<Counts>,
+}
+
+impl<R: Read> Read for Unpacking<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(buffer)?;
+        let unpacked = self.counts.unpacked.get() + count as u64;
+        self.counts.unpacked.set(unpacked);
+        let beyond = unpacked.saturating_sub(BUNDLE_FREE_BYTES);
+        let ratio = beyond.div_ceil(self.counts.packed.get().max(1));
+        BUNDLE_EXPANSION.check(ratio).map_err(io::Error::other)?;
+        Ok(count)
+    }
 }
 
 /// Which end of a transfer failed.
@@ -590,6 +661,55 @@ mod tests {
             assert!(refusal.contains("control characters"), "{refusal}");
         }
         assert!(!is_escaped_control(b"\\u000a") && !is_escaped_control(b"\\u00e9"));
+    }
+
+    #[test]
+    fn a_control_that_two_pieces_share_is_found() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("text");
+        for before in PIECE - 7..=PIECE + 1 {
+            fs::write(&file, format!("{}\\u001b", "x".repeat(before))).unwrap();
+            assert!(controls(&file).unwrap(), "behind {before} bytes");
+        }
+        fs::write(&file, "x\n".repeat(PIECE)).unwrap();
+        assert!(!controls(&file).unwrap());
+    }
+
+    #[test]
+    fn small_bundles_do_not_fill_memory_or_disk() {
+        // A name and a header of a megabyte each, which shrink to a thousandth.
+        let long = "n".repeat(1 << 20);
+        for kind in [EntryType::GNULongName, EntryType::XHeader, EntryType::XGlobalHeader] {
+            let bytes = archive(&[
+                (MANIFEST, EntryType::Regular, &named(&["plan.json"])),
+                ("long", kind, long.as_bytes()),
+                ("plan.json", EntryType::Regular, b"y"),
+            ]);
+            let target = tempfile::tempdir().unwrap();
+            // It is a file that nothing lists, and stays where it is.
+            let problems = unpack_from(&bytes[..], target.path())
+                .unwrap_or_else(|_| panic!("{kind:?}"))
+                .problems;
+            let told = "manifest.json does not list what is in the bundle: \"long\"";
+            assert_eq!(problems.last().map(String::as_str), Some(told), "{kind:?}");
+        }
+        let target = tempfile::tempdir().unwrap();
+        // One line that is larger than what may come out of a file that small.
+        let most = BUNDLE_FREE_BYTES + (128 << 20);
+        let mut packed = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        for (name, size, content) in
+            [(MANIFEST, None, named(&["records.jsonl"])), ("records.jsonl", Some(most), Vec::new())]
+        {
+            let mut header = Header::new_ustar();
+            header.set_size(size.unwrap_or(content.len() as u64));
+            header.set_mode(0o644);
+            let zeros = io::repeat(b'x').take(size.unwrap_or(0));
+            packed.append_data(&mut header, name, content.as_slice().chain(zeros)).unwrap();
+        }
+        let bytes = packed.into_inner().unwrap().finish().unwrap();
+        assert!((bytes.len() as u64) * BUNDLE_EXPANSION.most < 128 << 20, "{}", bytes.len());
+        let refusal = refusal(&bytes, target.path());
+        assert!(refusal.contains("BUNDLE_EXPANSION"), "{refusal}");
     }
 
     #[test]

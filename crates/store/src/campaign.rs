@@ -8,7 +8,7 @@ use crate::documents::{
 };
 use crate::durable::{failed, replace, sync_directory};
 use crate::load::{read_environment, read_origin, read_plan, read_state};
-use crate::records::{LONGEST_LINE, scan};
+use crate::records::scan;
 use crate::resumptions::resumption;
 use contract::{Error, ErrorKind, Result};
 use model::{
@@ -528,8 +528,8 @@ fn encode(record: &Record) -> Result<Vec<u8>> {
     }
     let mut line = serde_json::to_vec(record).map_err(|error| refuse(error.to_string()))?;
     line.push(b'\n');
-    if line.len() as u64 > LONGEST_LINE {
-        return Err(refuse(format!("it has {} bytes; {LONGEST_LINE} fit", line.len())));
+    if let Err(over) = model::RECORD_BYTES.check(line.len() as u64) {
+        return Err(refuse(over.to_string()));
     }
     Ok(line)
 }

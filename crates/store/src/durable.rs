@@ -2,6 +2,7 @@
 //! synced; read with a limit, so that no stored size is trusted.
 
 use contract::{Error, ErrorKind, Result};
+use model::{OverLimit, ReaderLimit};
 use serde::de::DeserializeOwned;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -70,24 +71,33 @@ pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     sync_directory(directory)
 }
 
+/// Why a file is refused of which there is more than a limit allows.
+pub fn too_much(path: &Path, over: OverLimit) -> Error {
+    Error::new(
+        ErrorKind::Environment,
+        format!("cannot read {}", path.display()),
+        over,
+        over.limit.remedy,
+    )
+}
+
 /// The bytes of a file that may not be longer than `limit`.
-pub fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
+pub fn read_limited(path: &Path, limit: &'static ReaderLimit) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(limit.most + 1).read_to_end(&mut bytes))
         .map_err(|error| unreadable(path, &error))?;
-    if bytes.len() as u64 > limit {
-        return Err(Error::environment(
-            format!("cannot read {}", path.display()),
-            format!("it is longer than the {limit} bytes that such a file may have"),
-        ));
-    }
+    limit.check(bytes.len() as u64).map_err(|over| too_much(path, over))?;
     Ok(bytes)
 }
 
 /// A versioned JSON document. A version this program does not know is said to
 /// be one, rather than reported as whatever field it trips over.
-pub fn read_document<T: DeserializeOwned>(path: &Path, limit: u64, known: &[&str]) -> Result<T> {
+pub fn read_document<T: DeserializeOwned>(
+    path: &Path,
+    limit: &'static ReaderLimit,
+    known: &[&str],
+) -> Result<T> {
     let bytes = read_limited(path, limit)?;
     parse_document(&bytes, &path.display().to_string(), known)
 }

@@ -6,21 +6,15 @@ use crate::documents::{
     CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, Redaction,
     STATE_FORMATS, StateDocument, fingerprint_digest, origin_in,
 };
-use crate::durable::{read_document, read_limited};
+use crate::durable::{read_document, read_limited, too_much};
 use crate::records::scan;
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Attempt, Binding, Caveat, CaveatCode, FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES,
-    FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan, Record, Resumption,
+    Attempt, Binding, Caveat, CaveatCode, DOCUMENT_BYTES, FINDINGS_BEFORE_OBSTACLES,
+    FINDINGS_BEFORE_SEQUENCES, FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, PLAN_BYTES,
+    PLAN_FORMATS, Plan, ReaderLimit, Record, Resumption,
 };
 use std::path::{Path, PathBuf};
-
-/// A plan of ten thousand blocks is below 16 MB.
-pub(crate) const LARGEST_PLAN: u64 = 64 << 20;
-/// Findings hold each pair of blocks of each question.
-const LARGEST_FINDINGS: u64 = 256 << 20;
-/// State and fingerprint are a few kilobytes.
-pub(crate) const LARGEST_SMALL: u64 = 16 << 20;
 
 /// Everything a campaign's directory says.
 #[derive(Debug, Clone)]
@@ -135,7 +129,7 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
 /// When the file is broken, too large or of an unknown version.
 pub fn load_findings(directory: &Path) -> Result<Option<Findings>> {
     let path = directory.join("findings.json");
-    let found: Option<Findings> = read_if_present(&path, LARGEST_FINDINGS, &FINDINGS_FORMATS)?;
+    let found: Option<Findings> = read_if_present(&path, &FINDINGS_BYTES, &FINDINGS_FORMATS)?;
     Ok(found.map(|mut findings| {
         if FINDINGS_BEFORE_OBSTACLES.contains(&findings.format.as_str()) {
             findings = findings.with_facts_of_caveats();
@@ -193,7 +187,8 @@ pub fn read_plan(directory: &Path) -> Result<Plan> {
         ));
     }
     let path = directory.join("plan.json");
-    let plan: Plan = read_document(&path, LARGEST_PLAN, &PLAN_FORMATS)?;
+    let plan: Plan = read_document(&path, &PLAN_BYTES, &PLAN_FORMATS)?;
+    plan.check_size().map_err(|over| too_much(&path, over))?;
     if let Some(fault) = plan.fault() {
         return Err(Error::new(
             ErrorKind::Environment,
@@ -206,14 +201,14 @@ pub fn read_plan(directory: &Path) -> Result<Plan> {
 }
 
 pub fn read_state(directory: &Path) -> Result<StateDocument> {
-    read_document(&directory.join("state.json"), LARGEST_SMALL, &STATE_FORMATS)
+    read_document(&directory.join("state.json"), &DOCUMENT_BYTES, &STATE_FORMATS)
 }
 
 /// The text that the plan was made from; nothing where it is not there, as in a redaction that
 /// could not keep it.
 pub fn read_origin(directory: &Path, plan: &Plan) -> Result<Vec<u8>> {
     let path = directory.join(origin_in(directory, plan));
-    if path.exists() { read_limited(&path, LARGEST_SMALL) } else { Ok(Vec::new()) }
+    if path.exists() { read_limited(&path, &DOCUMENT_BYTES) } else { Ok(Vec::new()) }
 }
 
 /// The stored fingerprint; one that does not match its digest was edited, and
@@ -221,7 +216,7 @@ pub fn read_origin(directory: &Path, plan: &Plan) -> Result<Vec<u8>> {
 pub fn read_environment(directory: &Path) -> Result<Option<EnvironmentDocument>> {
     let path = directory.join("environment.json");
     let found: Option<EnvironmentDocument> =
-        read_if_present(&path, LARGEST_SMALL, &[ENVIRONMENT_FORMAT])?;
+        read_if_present(&path, &DOCUMENT_BYTES, &[ENVIRONMENT_FORMAT])?;
     if let Some(document) = &found
         && fingerprint_digest(&document.fingerprint) != document.digest
     {
@@ -237,7 +232,7 @@ pub fn read_environment(directory: &Path) -> Result<Option<EnvironmentDocument>>
 
 fn read_if_present<T: serde::de::DeserializeOwned>(
     path: &Path,
-    limit: u64,
+    limit: &'static ReaderLimit,
     known: &[&str],
 ) -> Result<Option<T>> {
     if !path.exists() {
@@ -272,6 +267,19 @@ mod tests {
         std::fs::create_dir(&redacted).unwrap();
         crate::redact(&directory, "t", &crate::KnownSecrets::default(), &[], &redacted).unwrap();
         assert!(redacted.join("experiment.toml").is_file());
+    }
+
+    #[test]
+    fn a_plan_of_more_subjects_than_can_be_compared_is_refused_by_the_name_of_the_limit() {
+        let results = tempfile::tempdir().unwrap();
+        let mut plan = crate::fixtures::plan("many", "d");
+        let one = plan.subjects[0].clone();
+        let named = |number: u64| model::Subject { id: number.to_string(), ..one.clone() };
+        plan.subjects = (0..=model::PLAN_SUBJECTS.most).map(named).collect();
+        let campaign = crate::Campaign::create(results.path(), &plan, "", 1, 1).unwrap();
+        let error = load(campaign.directory()).unwrap_err();
+        assert!(error.cause.contains("limit PLAN_SUBJECTS"), "{error}");
+        assert!(!error.remedy.is_empty(), "{error}");
     }
 
     #[test]

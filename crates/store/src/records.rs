@@ -2,22 +2,18 @@
 
 use crate::chain::line_digest;
 use crate::durable::{parse_document, unreadable};
-use contract::{Error, Result};
-use model::{Caveat, CaveatCode, RECORD_FORMATS, Record};
+use contract::{Error, ErrorKind, Result};
+use model::{Caveat, CaveatCode, OverLimit, RECORD_BYTES, RECORD_FORMATS, RECORDS, Record};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::thread::{self, available_parallelism};
 
-/// A million samples of one trial need about 20 MB of text.
-pub const LONGEST_LINE: u64 = 64 << 20;
 /// Text that is held while it is parsed.
 const BATCH_BYTES: usize = 32 << 20;
 /// Fewer lines for each thread are not worth its start.
 const LEAST_SHARE: usize = 32;
-/// More than any campaign of a year; a longer file is hostile or not ours.
-const MOST_RECORDS: usize = 1_000_000;
 
 /// What a records file holds.
 pub struct Scan {
@@ -94,15 +90,16 @@ fn batch(reader: &mut impl BufRead, path: &Path, first: usize) -> Result<Batch> 
     while bytes < BATCH_BYTES {
         let number = first + batch.lines.len();
         let mut line = Vec::new();
-        let limited = &mut reader.take(LONGEST_LINE + 1);
+        let limited = &mut reader.take(RECORD_BYTES.most + 1);
         let length = limited.read_until(b'\n', &mut line).map_err(broken)?;
         if length == 0 {
             batch.is_last = true;
             break;
         }
-        if length as u64 > LONGEST_LINE || number > MOST_RECORDS {
-            return Err(too_large(path, number));
-        }
+        RECORD_BYTES
+            .check(length as u64)
+            .and_then(|()| RECORDS.check(number as u64))
+            .map_err(|over| too_large(path, number, over))?;
         if is_torn(&line) && reader.fill_buf().map_err(broken)?.is_empty() {
             batch.torn = Some(torn(number, length));
             batch.is_last = true;
@@ -154,14 +151,9 @@ fn torn(number: usize, length: usize) -> Caveat {
     )
 }
 
-fn too_large(path: &Path, number: usize) -> Error {
-    Error::environment(
-        format!("cannot understand line {number} of {}", path.display()),
-        format!(
-            "a campaign has at most {MOST_RECORDS} records of {LONGEST_LINE} bytes each; \
-             this is not a file that schedlab wrote"
-        ),
-    )
+fn too_large(path: &Path, number: usize, over: OverLimit) -> Error {
+    let attempted = format!("cannot understand line {number} of {}", path.display());
+    Error::new(ErrorKind::Environment, attempted, over, over.limit.remedy)
 }
 
 #[cfg(test)]
@@ -264,7 +256,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("records.jsonl");
         // Sparse: reads as zeros without an end.
-        File::create(&path).unwrap().set_len(LONGEST_LINE + 2).unwrap();
+        File::create(&path).unwrap().set_len(RECORD_BYTES.most + 2).unwrap();
         let error = scan(&path).err().unwrap().to_string();
         assert!(error.contains("line 1"), "{error}");
     }

@@ -33,8 +33,6 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
-/// Longest document that is rewritten: that of the largest campaigns.
-const LARGEST_DOCUMENT: u64 = 4 << 30;
 /// Names that say nothing about whose machine it is.
 const NOBODYS: [&str; 16] = [
     "root",
@@ -80,7 +78,7 @@ pub fn redact(
 ) -> Result<(String, Redaction)> {
     let loaded = crate::load(source)?;
     let origin = loaded.origin;
-    let experiment = read_limited(&source.join(origin), LARGEST_DOCUMENT).ok();
+    let experiment = read_limited(&source.join(origin), &model::DOCUMENT_BYTES).ok();
     let experiment = experiment.and_then(|bytes| String::from_utf8(bytes).ok());
     let mut replacer = Replacer::default();
     learn(&mut replacer, known, &loaded, experiment.as_deref())?;

@@ -3,9 +3,7 @@
 
 use crate::documents::{EnvironmentDocument, StateDocument};
 use crate::durable::read_limited;
-use crate::load::{LARGEST_PLAN, LARGEST_SMALL};
-use crate::records::LONGEST_LINE;
-use model::{Plan, Record};
+use model::{DOCUMENT_BYTES, PLAN_BYTES, Plan, RECORD_BYTES, ReaderLimit, Record};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -22,9 +20,9 @@ const LONGEST_PLACE: usize = 120;
 /// A key without a value (`null`, `false`, 0 or nothing in it) is none: documents of earlier versions
 /// hold such. Nothing is told of a document that cannot be read: [`crate::load`] does.
 pub fn unknown_keys(directory: &Path) -> Vec<String> {
-    let mut told = in_document::<Plan>(directory, "plan.json", LARGEST_PLAN);
-    told.extend(in_document::<StateDocument>(directory, "state.json", LARGEST_SMALL));
-    told.extend(in_document::<EnvironmentDocument>(directory, "environment.json", LARGEST_SMALL));
+    let mut told = in_document::<Plan>(directory, "plan.json", &PLAN_BYTES);
+    told.extend(in_document::<StateDocument>(directory, "state.json", &DOCUMENT_BYTES));
+    told.extend(in_document::<EnvironmentDocument>(directory, "environment.json", &DOCUMENT_BYTES));
     told.extend(in_records(&directory.join("records.jsonl")));
     let more = told.len().saturating_sub(TOLD_AT_MOST);
     told.truncate(TOLD_AT_MOST);
@@ -37,7 +35,7 @@ pub fn unknown_keys(directory: &Path) -> Vec<String> {
 fn in_document<T: DeserializeOwned + Serialize>(
     directory: &Path,
     name: &str,
-    limit: u64,
+    limit: &'static ReaderLimit,
 ) -> Vec<String> {
     let Ok(text) = read_limited(&directory.join(name), limit) else { return Vec::new() };
     match serde_json::from_slice::<T>(&text) {
@@ -53,9 +51,9 @@ fn in_records(path: &Path) -> Vec<String> {
     while told.len() <= TOLD_AT_MOST {
         let mut line = Vec::new();
         number += 1;
-        let limited = &mut reader.by_ref().take(LONGEST_LINE + 1);
+        let limited = &mut reader.by_ref().take(RECORD_BYTES.most + 1);
         let Ok(length) = limited.read_until(b'\n', &mut line) else { break };
-        if length == 0 || length as u64 > LONGEST_LINE {
+        if length == 0 || length as u64 > RECORD_BYTES.most {
             break;
         }
         if let Ok(record) = serde_json::from_slice::<Record>(&line) {
