@@ -6,21 +6,16 @@ use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::post_hoc::choices;
 use crate::row_order::row_order;
-use crate::table::{ImportedRow, ImportedTable};
+use crate::table::{ImportedRow, ImportedTable, over};
 use model::{
-    Block, Caveat, CaveatCode, Comparisons, Imported, ImportedDesign, Invocation, Metric, Outcome,
-    PLAN_FORMAT, ParameterValue, Parameters, Plan, RECORD_FORMAT, Record, Sitting, Subject,
-    WorkloadPlan,
+    Block, Caveat, CaveatCode, Comparisons, IMPORT_COMPARISONS, Imported, ImportedDesign,
+    Invocation, Metric, Outcome, PLAN_FORMAT, PLAN_METRICS, ParameterValue, Parameters, Plan,
+    RECORD_FORMAT, Record, Sitting, Subject, WorkloadPlan,
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More comparisons than this are no longer read, and take long to judge.
-const MOST_COMPARISONS: usize = 50_000;
-
-/// Metrics of all workloads together; a plan with more fills the memory.
-const MOST_PLANNED: usize = 500_000;
 /// Sittings times workloads; where each row is one of them there are as many as rows.
 const MOST_TRIALS: usize = 4_000_000;
 
@@ -80,7 +75,10 @@ pub fn import(
     let digest = digest(sources, mapping, settings, format);
     let mut assembled =
         assemble(&table, settings, format, digest).map_err(|trouble| (0, trouble))?;
+    assembled.plan.check_size().map_err(|found| (0, over(found)))?;
     let chosen = choices(settings.margin, &usual, &table.choices, &assembled.plan);
+    // The records have what the rows had.
+    drop(table);
     if let Some(imported) = &mut assembled.plan.imported {
         imported.caveats.extend(chosen);
     }
@@ -279,24 +277,22 @@ fn refuse_many(
     };
     let comparisons = pairs.saturating_mul(metrics).saturating_mul(cells);
     let planned = cells.saturating_mul(table.metrics.len());
-    if planned > MOST_PLANNED {
+    if let Err(over) = PLAN_METRICS.check(planned as u64) {
         let cause = format!(
-            "{cells} combinations of {} with {} metrics each are more than {MOST_PLANNED}",
+            "{cells} combinations of {} with {} metrics each: {over}",
             table.dimensions.join(", "),
             table.metrics.len()
         );
         return Err(Trouble::new(cause, "name fewer parameters, or import fewer metrics"));
     }
-    if comparisons <= MOST_COMPARISONS {
-        return Ok(());
-    }
+    let Err(over) = IMPORT_COMPARISONS.check(comparisons as u64) else { return Ok(()) };
     let cause = format!(
         "{subjects} subjects, {metrics} metrics and {cells} combinations of {} make {comparisons} comparisons; the \
-         limit is {MOST_COMPARISONS}",
-        table.dimensions.join(", ")
+         limit is {}",
+        table.dimensions.join(", "),
+        over.limit.most
     );
-    let remedy = "compare with the reference only (--pairs reference), or name fewer parameters";
-    Err(Trouble::new(cause, remedy))
+    Err(Trouble::new(cause, over.limit.remedy))
 }
 
 /// A label for each combination of levels, in order of appearance.

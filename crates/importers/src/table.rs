@@ -5,16 +5,15 @@ use crate::metrics::metric_id;
 use crate::post_hoc::ImportChoices;
 use crate::started::{ExecutionTimes, StartedExecutions};
 use crate::tool_settings::ToolSettings;
-use model::{Caveat, CaveatCode, Direction, Metric, Reduction, Sample, Unit};
+use model::{
+    Caveat, CaveatCode, Direction, IMPORT_METRICS, IMPORT_ROWS, Metric, OverLimit, Reduction,
+    Sample, Unit,
+};
 use outputs::Trouble;
 use std::collections::BTreeMap;
 
-/// More rows than this would be a plan nobody reads and a file nobody opens.
-const MOST_ROWS: usize = 1_000_000;
 /// Nobody reads more dimensions than these.
 pub(crate) const MOST_DIMENSIONS: usize = 20;
-/// A file with more metrics than these is none that we know.
-const MOST_METRICS: usize = 1_000;
 /// A caveat names as many things as this.
 const MOST_ITEMS: usize = 12;
 /// A caveat names a thing with as many characters.
@@ -23,6 +22,11 @@ const LONGEST_ITEM: usize = 100;
 const MORE: &str = "…";
 /// Longest name of a subject or level.
 const LONGEST_NAME: usize = 200;
+
+/// What is said of a file of which there is more than a limit allows.
+pub(crate) fn over(over: OverLimit) -> Trouble {
+    Trouble::new(over.to_string(), over.limit.remedy)
+}
 
 /// Everything the files hold.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -81,6 +85,20 @@ pub struct ImportedRow {
     pub samples: Vec<Sample>,
     /// Why it failed, where it did.
     pub failure: Option<String>,
+}
+
+impl ImportedRow {
+    /// Nothing of nobody, in the place of a row that is being moved.
+    pub(crate) fn empty() -> Self {
+        Self {
+            subject: String::new(),
+            levels: Vec::new(),
+            execution: None,
+            block: None,
+            samples: Vec::new(),
+            failure: None,
+        }
+    }
 }
 
 impl ImportedTable {
@@ -175,10 +193,7 @@ impl ImportedTable {
     pub fn know(&mut self, metric: Metric) -> Result<String, Trouble> {
         let id = metric.id.clone();
         let Some(known) = self.metrics.iter().find(|known| known.id == id) else {
-            if self.metrics.len() >= MOST_METRICS {
-                let cause = format!("more than {MOST_METRICS} metrics");
-                return Err(Trouble::new(cause, "import a part of it"));
-            }
+            IMPORT_METRICS.check(self.metrics.len() as u64 + 1).map_err(over)?;
             self.metrics.push(metric);
             return Ok(id);
         };
@@ -296,10 +311,9 @@ impl ImportedTable {
     pub fn push(&mut self, line: Option<u64>, row: ImportedRow) -> Result<(), Trouble> {
         let trouble =
             |cause: String, remedy: &str| Trouble { line, cause, remedy: remedy.to_owned() };
-        if self.rows.len() >= MOST_ROWS {
-            let cause = format!("more than {MOST_ROWS} rows");
-            return Err(trouble(cause, "import a part of it, or reduce repetitions first"));
-        }
+        IMPORT_ROWS
+            .check(self.rows.len() as u64 + 1)
+            .map_err(|over| trouble(over.to_string(), over.limit.remedy))?;
         let names = [&row.subject].into_iter().chain(&row.levels);
         for name in names.chain(&row.execution).chain(&row.block) {
             let is_name = !name.is_empty()

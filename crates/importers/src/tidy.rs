@@ -227,8 +227,13 @@ fn sort(rows: &mut [ImportedRow], orders: &[String]) -> bool {
         orders[two[0]] == orders[two[1]] && rows[two[0]].subject != rows[two[1]].subject
     };
     let tells_order = !places.windows(2).any(is_tied);
-    let sorted: Vec<ImportedRow> = places.into_iter().map(|place| rows[place].clone()).collect();
-    rows.clone_from_slice(&sorted);
+    let mut unsorted: Vec<Option<ImportedRow>> =
+        rows.iter_mut().map(|row| Some(std::mem::replace(row, ImportedRow::empty()))).collect();
+    for (row, place) in rows.iter_mut().zip(places) {
+        if let Some(found) = unsorted[place].take() {
+            *row = found;
+        }
+    }
     tells_order
 }
 

@@ -5,18 +5,18 @@
 //! before it is opened.
 
 use super::study::Sheet;
+use crate::table::over;
 use calamine::{DataRef, Reader, Xlsx};
+use model::{OverLimit, WORKBOOK_BYTES, WORKBOOK_CELLS};
 use outputs::Trouble;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zip::ZipArchive;
 
-/// All parts of a workbook, uncompressed; a study's is a hundredth of it.
-const MOST_BYTES: u64 = 64 << 20;
+/// A study's workbook has a hundredth of them.
 const MOST_PARTS: usize = 2000;
 const MOST_SHEETS: usize = 200;
-const MOST_CELLS: usize = 200_000;
 /// Operation, record, runs and mean fit many times.
 const MOST_COLUMNS: u32 = 2000;
 const UNREADABLE: &str = "it is no workbook that can be opened";
@@ -46,13 +46,12 @@ fn measure(bytes: &[u8]) -> Result<(), Trouble> {
     if archive.len() > MOST_PARTS {
         return Err(Trouble::new(format!("it has more than {MOST_PARTS} parts"), REMEDY));
     }
-    let mut left = MOST_BYTES;
+    let mut left = WORKBOOK_BYTES.most;
     for index in 0..archive.len() {
         let part = archive.by_index(index).map_err(|error| wrong(&error))?;
         let length = std::io::copy(&mut part.take(left + 1), &mut std::io::sink());
         left = left.checked_sub(length.map_err(|error| wrong(&error))?).ok_or_else(|| {
-            let cause = format!("its parts are larger than {} MiB", MOST_BYTES >> 20);
-            Trouble::new(cause, "keep nothing in it but the tables")
+            over(OverLimit { limit: &WORKBOOK_BYTES, read: WORKBOOK_BYTES.most + 1 })
         })?;
     }
     Ok(())
@@ -67,7 +66,7 @@ fn all(bytes: &[u8]) -> Result<Vec<Sheet>, Trouble> {
         return Err(Trouble::new(format!("it has more than {MOST_SHEETS} sheets"), REMEDY));
     }
     let mut sheets = Vec::new();
-    let mut left = MOST_CELLS;
+    let mut left = WORKBOOK_CELLS.most;
     for name in names {
         let mut cells = workbook.worksheet_cells_reader(&name).map_err(|error| wrong(&error))?;
         let mut rows: BTreeMap<u32, Vec<String>> = BTreeMap::new();
@@ -82,7 +81,7 @@ fn all(bytes: &[u8]) -> Result<Vec<Sheet>, Trouble> {
                 continue;
             }
             left = left.checked_sub(1).ok_or_else(|| {
-                Trouble::new(format!("it has more than {MOST_CELLS} cells"), REMEDY)
+                over(OverLimit { limit: &WORKBOOK_CELLS, read: WORKBOOK_CELLS.most + 1 })
             })?;
             if column >= MOST_COLUMNS {
                 return Err(at("it stands beside the table".to_owned()));
@@ -255,10 +254,10 @@ mod tests {
 
     #[test]
     fn a_workbook_that_would_fill_the_memory_is_refused() {
-        let blanks = " ".repeat(MOST_BYTES as usize + 1);
+        let blanks = " ".repeat(WORKBOOK_BYTES.most as usize + 1);
         let bytes = workbook(&[("noop", &blanks)]);
         let found = refusal(&ENTRY, &bytes, &Mapping::default());
-        assert_eq!(found, "its parts are larger than 64 MiB");
+        assert!(found.contains("limit WORKBOOK_BYTES"), "{found}");
     }
 
     #[test]

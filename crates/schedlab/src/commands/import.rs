@@ -8,12 +8,10 @@ use crate::exit::ExitCode;
 use crate::output::tell;
 use contract::{Error, Result};
 use importers::{DEFAULT_ALPHA, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble};
-use model::{Claim, Comparisons, Plan};
+use model::{Claim, Comparisons, IMPORT_BYTES, Plan};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use store::{Attempts, Campaign};
-
-/// Larger files are reduced first: they would fill the memory several times over.
-const LARGEST_FILE: u64 = 256 << 20;
 
 /// One file as given: `[SUBJECT=]PATH`.
 struct File {
@@ -65,7 +63,10 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     campaign.mark_finished()?;
     keep_count(common, &campaign);
     let directory = campaign.directory().to_owned();
-    drop(campaign);
+    // Judging reads the campaign anew: nothing is held twice.
+    drop((campaign, imported));
+    drop(sources);
+    drop(files);
     tell(&replicates(&mapping, importer));
     conclude(common, &directory, Presentation::default())
 }
@@ -228,12 +229,22 @@ fn files(given: &[String]) -> Result<Vec<File>> {
         let remedy = "give the path of a file that you may read, or SUBJECT=PATH";
         let size =
             std::fs::metadata(&path).map_err(|error| Error::usage(attempted(), error, remedy))?;
-        if !size.is_file() || size.len() > LARGEST_FILE {
-            let cause = format!("it is no file of at most {} MiB", LARGEST_FILE >> 20);
-            return Err(Error::usage(attempted(), cause, "import a part of it"));
+        if !size.is_file() {
+            return Err(Error::usage(attempted(), "it is no file", remedy));
         }
-        let bytes =
-            std::fs::read(&path).map_err(|error| Error::usage(attempted(), error, remedy))?;
+        let before: u64 = files.iter().map(|file| file.bytes.len() as u64).sum();
+        let within = |bytes: u64| {
+            IMPORT_BYTES
+                .check(before + bytes)
+                .map_err(|over| Error::usage(attempted(), over, over.limit.remedy))
+        };
+        within(size.len())?;
+        let mut bytes = Vec::new();
+        std::fs::File::open(&path)
+            .and_then(|file| file.take(IMPORT_BYTES.most + 1).read_to_end(&mut bytes))
+            .map_err(|error| Error::usage(attempted(), error, remedy))?;
+        // It may have grown meanwhile.
+        within(bytes.len() as u64)?;
         if let Some(same) = files.iter().find(|one| one.subject == subject && one.bytes == bytes) {
             return Err(Error::usage(
                 format!("cannot import {} for {subject}", path.display()),
