@@ -23,6 +23,8 @@ pub enum ExitCode {
     RestoreIncomplete,
     /// The blocks of one boot ran; the campaign goes on in another.
     AwaitsBoot,
+    /// A fault of our own code: it panicked.
+    OwnFault,
     /// A signal ended it after a clean restore.
     Signal(i32),
     /// `vm exec`: the program's own.
@@ -43,6 +45,7 @@ pub const EXIT_CODES: &[(&str, &str)] = &[
     ("6", "finished, but a subject has no valid block of some workload"),
     ("7", "something could not be put back; wins over all others"),
     ("8", "`run` only: the blocks of this boot ran; boot the machine and give the same command"),
+    ("9", "a fault of schedlab itself, which the message names"),
     (
         "125",
         "`vm exec` and `vm shell` only: schedlab or the guest failed; otherwise the command's own status",
@@ -66,6 +69,7 @@ impl ExitCode {
             ExitCode::NoValidBlock => 6,
             ExitCode::RestoreIncomplete => 7,
             ExitCode::AwaitsBoot => 8,
+            ExitCode::OwnFault => 9,
             ExitCode::Program(status) => u8::try_from(status).unwrap_or(1),
             ExitCode::Signal(signal) => u8::try_from(128 + signal).unwrap_or(1),
         }

@@ -10,6 +10,7 @@ mod environment;
 mod exit;
 mod known_schedulers;
 mod output;
+mod own_fault;
 #[cfg(any(feature = "server", feature = "top"))]
 mod priority;
 mod progress;
@@ -44,5 +45,5 @@ pub fn run(arguments: Vec<std::ffi::OsString>) -> u8 {
     if let Some(status) = assembly::serve_role(&arguments) {
         return status;
     }
-    commands::dispatch(arguments).number()
+    own_fault::told(|| commands::dispatch(arguments)).number()
 }
