@@ -6,6 +6,7 @@
 //! one file in `targets/` and one line in `targets.rs`; what tools print is a target for each of
 //! `outputs::FORMATS`, and what is imported one for each of `importers::IMPORTERS`.
 
+mod choices;
 mod corpus;
 mod imports;
 mod mutation;

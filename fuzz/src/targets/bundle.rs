@@ -27,7 +27,7 @@ pub const TARGET: OwnTarget = OwnTarget {
     run,
 };
 
-fn run(bytes: &[u8]) -> Reaction {
+pub(super) fn run(bytes: &[u8]) -> Reaction {
     let Ok(home) = tempfile::tempdir() else { return Reaction::Refused };
     let (file, target) = (home.path().join("bundle"), home.path().join("out"));
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
