@@ -1,8 +1,16 @@
 //! A browser of this machine, as the printer of pages that it is: nothing else asks for one.
+//!
+//! The page may be that of a stranger's bundle. So the browser always keeps its own sandbox, and
+//! never has root's rights: root starts it as nobody, in a directory of nobody's that is gone
+//! afterwards, and believes nothing that lies there.
 
 use crate::environment::search_path;
 use contract::{Description, Error, ErrorKind, Interrupt, Result};
+use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::{OpenOptionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -27,6 +35,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(20);
 /// One second of them.
 const MOST_REMOVALS: u32 = 50;
+/// UID and GID nobody on every Linux (the kernel's overflow ids).
+pub(crate) const NOBODY: u32 = 65_534;
+/// A PDF of the largest page is below 30 MB.
+const LARGEST_PDF: u64 = 256 << 20;
+/// What a browser says on its standard error, of which this much is looked through.
+const LONGEST_COMPLAINT: u64 = 64 << 10;
 
 /// The browser, where there is one.
 pub(crate) fn find() -> Option<PathBuf> {
@@ -73,9 +87,17 @@ fn printed_in(
     let failed = |error: std::io::Error| Error::environment("cannot print the report", error);
     let (html, pdf) = (folder.join("report.html"), folder.join("report.pdf"));
     std::fs::write(&html, page).map_err(|error| unwritable(&html, error))?;
-    let mut child = command(browser, folder, &html, &pdf).spawn().map_err(|error| {
-        Error::environment(format!("cannot start {}", browser.display()), error)
-    })?;
+    let mut said = tempfile::tempfile_in(folder).map_err(|error| unwritable(folder, error))?;
+    let mut command = command(browser, folder, &html, &pdf);
+    command.stderr(said.try_clone().map_err(failed)?);
+    if geteuid().is_root() {
+        // The directory last: nobody may change what is in it from then on.
+        for path in [&*html, folder] {
+            chown(path, Some(NOBODY), Some(NOBODY)).map_err(|error| unwritable(path, error))?;
+        }
+        as_nobody(&mut command, folder);
+    }
+    let mut child = command.spawn().map_err(|error| not_started(browser, folder, error))?;
     let group = Pid::from_child(&child);
     let end = Instant::now() + PATIENCE;
     let outcome = loop {
@@ -89,9 +111,20 @@ fn printed_in(
     let _ = kill_process_group(group, Signal::KILL);
     let _ = child.wait();
     interrupt.check()?;
-    let bytes = std::fs::read(&pdf).unwrap_or_default();
+    let bytes = read_regular(&pdf).unwrap_or_default();
     if bytes.starts_with(b"%PDF-") {
         return Ok(bytes);
+    }
+    if complains_of_sandbox(&mut said) {
+        return Err(Error::unsupported(
+            "cannot print the report",
+            format!(
+                "{} has no sandbox here, and a page is not drawn without one",
+                browser.display()
+            ),
+            "allow user namespaces to unprivileged users, or open report.html in a browser and print \
+             it there",
+        ));
     }
     let why = match outcome {
         Some(status) => format!("{} wrote no PDF and ended with {status}", browser.display()),
@@ -103,6 +136,58 @@ fn printed_in(
         why,
         "open report.html in a browser and print it there",
     ))
+}
+
+/// Why a browser could not be started.
+fn not_started(browser: &Path, folder: &Path, error: std::io::Error) -> Error {
+    let remedy = if geteuid().is_root() {
+        format!(
+            "it is run as nobody: let others enter the directories above {} and start the browser, \
+             or print as another user than root",
+            folder.display()
+        )
+    } else {
+        REMEDY.to_owned()
+    };
+    let attempted = format!("cannot start {}", browser.display());
+    Error::new(ErrorKind::Environment, attempted, error, remedy)
+}
+
+/// Takes root's rights from what is started, and all that is root's of its surroundings.
+fn as_nobody(command: &mut Command, home: &Path) {
+    // With the UID the standard library drops root's groups, too.
+    command.gid(NOBODY).uid(NOBODY);
+    command.env_clear().env("PATH", search_path());
+    for name in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"] {
+        command.env(name, home);
+    }
+    for name in ["LANG", "LC_ALL", "LC_CTYPE", "TZ"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+}
+
+/// What is in a file of a directory in which others may put anything: a link leads nowhere, and
+/// what is no file is not waited for.
+fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let file = OpenOptions::new().read(true).custom_flags(flags as i32).open(path)?;
+    let mut bytes = Vec::new();
+    if file.metadata()?.is_file() {
+        file.take(LARGEST_PDF).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// Whether a browser ended because it could not confine itself.
+fn complains_of_sandbox(said: &mut File) -> bool {
+    let mut text = Vec::new();
+    let is_read = said
+        .seek(SeekFrom::Start(0))
+        .and_then(|_| said.take(LONGEST_COMPLAINT).read_to_end(&mut text))
+        .is_ok();
+    is_read && String::from_utf8_lossy(&text).to_lowercase().contains("no usable sandbox")
 }
 
 fn unwritable(path: &Path, error: std::io::Error) -> Error {
@@ -145,10 +230,6 @@ fn command(browser: &Path, folder: &Path, html: &Path, pdf: &Path) -> Command {
         "--window-size=820,1160",
         "--virtual-time-budget=20000",
     ]);
-    if geteuid().is_root() {
-        // It refuses to run as root otherwise; the page is our own.
-        command.arg("--no-sandbox");
-    }
     command
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg(format!("--print-to-pdf={}", pdf.display()))
@@ -158,7 +239,6 @@ fn command(browser: &Path, folder: &Path, html: &Path, pdf: &Path) -> Command {
         .env("TMPDIR", folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
         // Of its own, so that all of it ends when we say so.
         .process_group(0);
     command
@@ -169,9 +249,17 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
+    /// A directory that nobody may enter, too.
+    fn entered_by_all() -> tempfile::TempDir {
+        let home = tempfile::tempdir().unwrap();
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(home.path(), mode).unwrap();
+        home
+    }
+
     /// A browser that does this, in a directory of its own.
     fn browser(does: &str) -> (tempfile::TempDir, PathBuf) {
-        let home = tempfile::tempdir().unwrap();
+        let home = entered_by_all();
         let file = home.path().join("chromium");
         std::fs::write(&file, format!("#!/bin/sh\nset -e\n{does}\n")).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -186,7 +274,7 @@ mod tests {
     fn nothing_of_the_browser_is_left_whatever_ends_it() {
         let leaves = "mktemp -d \"$TMPDIR/org.chromium.Chromium.XXXXXX\" > made";
         let prints = "printf %%PDF-1.4 > report.pdf";
-        let temporary = tempfile::tempdir().unwrap();
+        let temporary = entered_by_all();
         let print = |does: &str, interrupt: &Interrupt| {
             let (_home, browser) = browser(&format!("{leaves}; {does}"));
             printed_by(&browser, b"a page", temporary.path(), interrupt)
@@ -208,6 +296,37 @@ mod tests {
             assert_eq!(printing.join().unwrap().unwrap_err().kind, ErrorKind::Interrupted);
         });
         assert_eq!(left(temporary.path()), 0, "of one that was ended");
+    }
+
+    #[test]
+    fn a_page_is_never_drawn_with_roots_rights_or_without_a_sandbox() {
+        let temporary = entered_by_all();
+        let does = "printf '%%PDF-%s %s %s' \"$(id -u)\" \"$HOME\" \"$*\" > report.pdf";
+        let (_home, browser) = browser(does);
+        let bytes =
+            printed_by(&browser, b"a page", temporary.path(), &Interrupt::default()).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(!text.contains("sandbox"), "{text}");
+        if geteuid().is_root() {
+            let own = format!("%PDF-{NOBODY} {}/schedlab-print-", temporary.path().display());
+            assert!(text.starts_with(&own), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_browser_without_a_sandbox_and_one_that_puts_something_else_in_place_are_refused() {
+        let temporary = entered_by_all();
+        let refusal = |does: &str| {
+            let (_home, browser) = browser(does);
+            printed_by(&browser, b"a page", temporary.path(), &Interrupt::default()).unwrap_err()
+        };
+        let error = refusal("echo 'FATAL: No usable sandbox! Update your kernel' >&2; exit 1");
+        assert_eq!(error.kind, ErrorKind::Unsupported, "{error}");
+        assert!(error.remedy.contains("user namespaces"), "{error}");
+        let pdf = temporary.path().join("other.pdf");
+        std::fs::write(&pdf, "%PDF-1.4").unwrap();
+        refusal(&format!("ln -s {} report.pdf", pdf.display()));
+        refusal("mkfifo report.pdf");
     }
 
     #[test]

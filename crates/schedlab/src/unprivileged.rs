@@ -1,14 +1,12 @@
 //! A process that shows a run has no privileges that it does not need.
 
+use crate::browser::NOBODY;
 use crate::priority::take_lowest_priority;
 use contract::{Error, ErrorKind, Result};
 use rustix::process::{Gid, Uid};
 use rustix::thread;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// UID and GID nobody on every Linux (the kernel's overflow ids).
-const NOBODY: u32 = 65_534;
 
 /// Drops root's privileges and takes the lowest priority. Campaigns are then reached from the
 /// working directory: those above it may be root's alone.
