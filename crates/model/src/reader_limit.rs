@@ -163,7 +163,7 @@ pub static READER_LIMITS: [&ReaderLimit; 20] = [
 ];
 
 impl Plan {
-    /// Whether a plan, whoever wrote it, asks for no more than can be held and judged. Nothing
+    /// Whether a plan from anywhere asks for no more than can be held and judged. Nothing
     /// that grows with a product is computed for it.
     ///
     /// # Errors
@@ -202,5 +202,45 @@ mod tests {
         for limit in READER_LIMITS {
             assert!(!limit.remedy.is_empty() && limit.most > 0, "{}", limit.name);
         }
+    }
+
+    #[test]
+    fn the_page_of_the_decision_lists_every_limit() {
+        let page = include_str!("../../../docs/adr/0040-limits-of-readers-have-names.md");
+        let rows: Vec<(&str, &str)> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `")?.split_once("` | "))
+            .filter_map(|(name, rest)| Some((name, rest.split_once(" |")?.0)))
+            .collect();
+        let shown = |limit: &ReaderLimit| match limit.most {
+            most if most >= 1 << 30 && most.is_multiple_of(1 << 30) => {
+                format!("{} GiB", most >> 30)
+            }
+            most if most >= 1 << 20 && most.is_multiple_of(1 << 20) => {
+                format!("{} MiB", most >> 20)
+            }
+            most if most >= 1 << 10 && most.is_multiple_of(1 << 10) => {
+                format!("{} KiB", most >> 10)
+            }
+            most => grouped(most),
+        };
+        let known: BTreeSet<(&str, String)> =
+            READER_LIMITS.iter().map(|limit| (limit.name, shown(limit))).collect();
+        let listed: BTreeSet<(&str, String)> =
+            rows.into_iter().map(|(name, most)| (name, most.to_owned())).collect();
+        assert_eq!(listed, known);
+    }
+
+    /// `1,000,000`.
+    fn grouped(number: u64) -> String {
+        let digits = number.to_string();
+        let mut text = String::new();
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
+                text.push(',');
+            }
+            text.push(digit);
+        }
+        text
     }
 }

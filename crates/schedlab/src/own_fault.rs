@@ -7,7 +7,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::{Mutex, PoisonError};
 
-/// Where the last panic was: its hook knows, and whoever catches it does not.
+/// Where the last panic was: its hook knows, and what catches it does not.
 static PLACE: Mutex<String> = Mutex::new(String::new());
 
 /// Does the work of a command. A panic in it, or in a thread that it waits for, ends in a message
