@@ -22,6 +22,9 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// Text of records that is held before it is written out.
+const PIECE_BYTES: usize = 1 << 20;
+
 /// An open campaign directory. The lock on `records.jsonl` is the kernel's: it
 /// ends with the process, however that ends.
 #[derive(Debug)]
@@ -265,31 +268,48 @@ impl Campaign {
     /// # Errors
     /// Like [`Campaign::append`].
     pub fn append_all(&mut self, records: &mut [Record]) -> Result<()> {
+        let (links, last) = (self.links.clone(), self.last.clone());
+        match self.write_out(records) {
+            Ok(length) => {
+                sync_directory(&self.directory)?;
+                self.length += length;
+                self.count += records.len() as u64;
+                self.is_bound = true;
+                Ok(())
+            }
+            Err(error) => {
+                (self.links, self.last) = (links, last);
+                self.is_broken = self.cut().is_err();
+                Err(error)
+            }
+        }
+    }
+
+    /// Binds records and writes them out piece by piece, so that their text is never held whole;
+    /// the result is its length.
+    fn write_out(&mut self, records: &mut [Record]) -> Result<u64> {
         let path = self.directory.join("records.jsonl");
-        let mut lines = Vec::new();
-        let (mut links, mut last) = (self.links.clone(), self.last.clone());
+        let fail = |error: std::io::Error| failed("append records to", &path, &error);
         let count = records.len() as u64;
+        let (mut lines, mut length) = (Vec::new(), 0);
         for (at, record) in records.iter_mut().enumerate() {
             record.chain = Some(match self.count + at as u64 {
-                0 => links.first(&self.plan, &self.state, Some(count)),
-                _ => links.next(),
+                0 => self.links.first(&self.plan, &self.state, Some(count)),
+                _ => self.links.next(),
             });
             let line = encode(record)?;
-            last = line_digest(&line);
-            links.follow(&last);
+            self.last = line_digest(&line);
+            self.links.follow(&self.last);
+            length += line.len() as u64;
             lines.extend(line);
+            if lines.len() >= PIECE_BYTES {
+                self.records.write_all(&lines).map_err(fail)?;
+                lines.clear();
+            }
         }
-        let written = self.records.write_all(&lines).and_then(|()| self.records.sync_data());
-        if let Err(error) = written {
-            self.is_broken = self.cut().is_err();
-            return Err(failed("append records to", &path, &error));
-        }
-        sync_directory(&self.directory)?;
-        self.length += lines.len() as u64;
-        self.count += count;
-        self.is_bound = true;
-        (self.links, self.last) = (links, last);
-        Ok(())
+        self.records.write_all(&lines).map_err(fail)?;
+        self.records.sync_data().map_err(fail)?;
+        Ok(length)
     }
 
     /// Makes sure that the next record of up to `bytes` will find space, before
@@ -551,6 +571,23 @@ mod tests {
 
     fn create(results: &Path) -> Campaign {
         Campaign::create(results, &plan("demo", "digest"), "title = 1\n", NOW, 0xbeef).unwrap()
+    }
+
+    #[test]
+    fn of_records_that_cannot_all_be_appended_none_is_left() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = Campaign::create(results.path(), &plan("all", "d"), "", 1, 1).unwrap();
+        let path = campaign.directory().join("records.jsonl");
+        // The first is more than one piece, so it is written before the last is looked at.
+        let long: Vec<f64> = (0..300_000).map(f64::from).collect();
+        let mut records = vec![record(0, long), record(1, vec![1.0]), record(2, vec![f64::NAN])];
+        assert!(campaign.append_all(&mut records).is_err());
+        assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+        records[2] = record(2, vec![2.0]);
+        campaign.append_all(&mut records).unwrap();
+        let found = scan(&path).unwrap();
+        assert_eq!(found.records, records);
+        assert_eq!(found.complete_bytes, fs::metadata(&path).unwrap().len());
     }
 
     #[test]
