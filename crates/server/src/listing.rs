@@ -82,7 +82,9 @@ impl ListingCache {
             }
         }
         self.0 = kept;
+        // Titles and names come from files.
         serde_json::to_string(&listing)
+            .map(|json| model::inert_json(&json))
             .map_err(|error| Error::environment("cannot list campaigns", error))
     }
 }

@@ -168,7 +168,8 @@ impl LiveState {
             watchers: self.watchers(),
         };
         if let Ok(json) = serde_json::to_string(&message) {
-            self.snapshot_events.send_replace(Arc::from(json));
+            // Titles and names come from files.
+            self.snapshot_events.send_replace(Arc::from(model::inert_json(&json)));
         }
         *lock(&self.snapshot) = snapshot;
     }
