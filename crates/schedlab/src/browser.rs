@@ -4,7 +4,8 @@
 //! never has root's rights: root starts it as nobody, in a directory of nobody's that is gone
 //! afterwards, and believes nothing that lies there.
 
-use crate::environment::search_path;
+use crate::environment::{NOBODY, search_path};
+use crate::temporary::TemporaryDirectory;
 use contract::{Description, Error, ErrorKind, Interrupt, Result};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
@@ -35,8 +36,6 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(20);
 /// One second of them.
 const MOST_REMOVALS: u32 = 50;
-/// UID and GID nobody on every Linux (the kernel's overflow ids).
-pub(crate) const NOBODY: u32 = 65_534;
 /// A PDF of the largest page is below 30 MB.
 const LARGEST_PDF: u64 = 256 << 20;
 /// What a browser says on its standard error, of which this much is looked through.
@@ -69,9 +68,7 @@ fn printed_by(
     temporary: &Path,
     interrupt: &Interrupt,
 ) -> Result<Vec<u8>> {
-    let folder = tempfile::Builder::new()
-        .prefix("schedlab-print-")
-        .tempdir_in(temporary)
+    let folder = TemporaryDirectory::within(temporary, "print")
         .map_err(|error| unwritable(temporary, error))?;
     let bytes = printed_in(folder.path(), browser, page, interrupt);
     removed(folder);
@@ -200,7 +197,7 @@ fn unwritable(path: &Path, error: std::io::Error) -> Error {
 }
 
 /// What was killed may go on writing for an instant: a folder that is not empty is tried again.
-fn removed(folder: tempfile::TempDir) {
+fn removed(folder: TemporaryDirectory) {
     let path = folder.keep();
     for _ in 0..MOST_REMOVALS {
         match std::fs::remove_dir_all(&path) {
@@ -308,7 +305,8 @@ mod tests {
         let text = String::from_utf8(bytes).unwrap();
         assert!(!text.contains("sandbox"), "{text}");
         if geteuid().is_root() {
-            let own = format!("%PDF-{NOBODY} {}/schedlab-print-", temporary.path().display());
+            let own =
+                format!("%PDF-{NOBODY} {}/schedlab-temporary-print-", temporary.path().display());
             assert!(text.starts_with(&own), "{text}");
         }
     }

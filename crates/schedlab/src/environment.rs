@@ -12,6 +12,9 @@ const ROOT_RUNTIME: &str = "/run/schedlab";
 /// Numbers of people's accounts; those of services lie outside (login.defs(5)).
 const PEOPLE: std::ops::Range<u32> = 1000..60_000;
 
+/// UID and GID nobody on every Linux (the kernel's overflow ids).
+pub(crate) const NOBODY: u32 = 65_534;
+
 /// Where root's campaigns are counted: it outlives a reboot.
 const ROOT_STATE: &str = "/var/lib/schedlab";
 

@@ -16,6 +16,7 @@ mod priority;
 mod progress;
 #[cfg(feature = "top")]
 mod screen;
+mod temporary;
 mod terminal;
 #[cfg(feature = "server")]
 mod unprivileged;

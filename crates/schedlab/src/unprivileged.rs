@@ -1,6 +1,6 @@
 //! A process that shows a run has no privileges that it does not need.
 
-use crate::browser::NOBODY;
+use crate::environment::NOBODY;
 use crate::priority::take_lowest_priority;
 use contract::{Error, ErrorKind, Result};
 use rustix::process::{Gid, Uid};

@@ -2,6 +2,7 @@
 
 use super::evidence::{self, Examined, examine};
 use crate::cli::Common;
+use crate::temporary::TemporaryDirectory;
 use contract::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use store::Manifest;
@@ -24,8 +25,8 @@ pub(super) fn opened(common: &Common, directory: &Path, manifest: &Manifest) -> 
 }
 
 /// A directory to unpack into, gone with the value.
-pub(super) fn temporary() -> Result<tempfile::TempDir> {
-    tempfile::Builder::new().prefix("schedlab-bundle-").tempdir().map_err(|error| {
+pub(super) fn temporary() -> Result<TemporaryDirectory> {
+    TemporaryDirectory::within(&std::env::temp_dir(), "bundle").map_err(|error| {
         Error::new(
             ErrorKind::Environment,
             "cannot make a temporary directory",

@@ -133,10 +133,10 @@ fn a_number_that_the_records_do_not_give_is_named() {
     for name in ["findings.json", "report.md", "records.jsonl"] {
         let told = bench.expect(1, &["verify", &text(&without(&bundle, name))]);
         assert!(told.contains(&format!("{name} is missing")), "{told}");
-        assert!(!told.contains("schedlab-bundle-"), "{told}");
+        assert!(!told.contains("schedlab-temporary-"), "{told}");
         let told = bench.expect(1, &["verify", &text(&lost(&bundle, name))]);
         assert_eq!(told.matches(&format!("{name} is missing")).count(), 1, "{told}");
-        assert!(!told.contains("schedlab-bundle-"), "{told}");
+        assert!(!told.contains("schedlab-temporary-"), "{told}");
         assert!(told.contains("NOT what its records give"), "{told}");
     }
     // By another version it may have been drawn otherwise, and that is the manifest's word alone.
