@@ -43,8 +43,8 @@ fn caught(work: impl FnOnce() -> ExitCode) -> Result<ExitCode, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let place = PLACE.lock().unwrap_or_else(PoisonError::into_inner).clone();
         format!(
-            "schedlab: this is a fault of schedlab itself{place}: {}\n  what a run had changed is \
-             put back by its guardian; `schedlab restore --check` says whether anything is left. \
+            "schedlab: this is a fault of schedlab itself{place}: {}\n  it is the guardian's to put \
+             back what a run had changed; `schedlab restore --check` says whether anything is left. \
              Report it with the command and, where you may, its input",
             message(&*payload)
         )
