@@ -1,0 +1,333 @@
+//! A directory that its user alone can put anything into: the journal and the lock lie in one.
+//!
+//! It counts only where it belongs to this process's user, and everything above it to root or to
+//! that user, and nobody else can write there. What lies in it is looked at by its descriptor
+//! before a byte is read, and no link is followed on the way.
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Component, Path, PathBuf};
+
+/// Its user only, whatever the umask.
+const DIRECTORY_MODE: u32 = 0o700;
+/// The same of files in it.
+const FILE_MODE: u32 = 0o600;
+/// Group and others may write.
+const WRITTEN_BY_OTHERS: u32 = 0o022;
+/// Whoever may write into the directory still cannot rename or remove what others own
+/// (inode(7)): `/tmp`.
+const STICKY: u32 = 0o1000;
+const ROOT: u32 = 0;
+/// Between two looks at a name that others of this user make and remove.
+const MOST_TRIES: u32 = 100;
+
+/// A directory of this process's user, open; nobody else can change what is in it.
+#[derive(Debug)]
+pub struct PrivateDirectory {
+    path: PathBuf,
+    descriptor: OwnedFd,
+}
+
+impl PrivateDirectory {
+    /// Opens it where it is there.
+    ///
+    /// # Errors
+    /// Of kind `NotFound` where it is not; [`is_untrusted`] where somebody else could have put
+    /// something into it.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let (parent, name) = split(path)?;
+        let own = Self::within(&trusted(parent)?, path, name)?;
+        if rustix::fs::fstat(&own.descriptor)?.st_mode & WRITTEN_BY_OTHERS != 0 {
+            return Err(untrusted(path, "others may write there"));
+        }
+        Ok(own)
+    }
+
+    /// Opens it, making it where it is not there; only its user may enter it from now on.
+    ///
+    /// # Errors
+    /// When it cannot be made; [`is_untrusted`] where it, or what is above it, is somebody else's.
+    pub fn make(path: &Path) -> io::Result<Self> {
+        let (parent, name) = split(path)?;
+        // Nothing is made below what a stranger could turn into a link.
+        trusted(parent.ancestors().find(|above| above.exists()).unwrap_or(parent))?;
+        DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(parent)?;
+        let parent = trusted(parent)?;
+        match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(DIRECTORY_MODE)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let own = Self::within(&parent, path, name)?;
+        rustix::fs::fchmod(&own.descriptor, Mode::from_raw_mode(DIRECTORY_MODE))?;
+        Ok(own)
+    }
+
+    fn within(parent: &OwnedFd, path: &Path, name: &OsStr) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let descriptor = rustix::fs::openat(parent, name, flags, Mode::empty())?;
+        if rustix::fs::fstat(&descriptor)?.st_uid != geteuid().as_raw() {
+            return Err(untrusted(path, "it belongs to another user"));
+        }
+        Ok(Self { path: path.to_owned(), descriptor })
+    }
+
+    /// Opens a file of it for reading.
+    ///
+    /// # Errors
+    /// Of kind `NotFound` where there is none; [`is_untrusted`] where it is no plain file of this
+    /// user that nobody else may write.
+    pub fn read(&self, name: &str) -> io::Result<File> {
+        self.opened(name, OFlags::RDONLY)
+    }
+
+    /// Opens a file of it for reading and appending, making it where there is none.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and when it cannot be made.
+    pub fn append(&self, name: &str) -> io::Result<File> {
+        for _ in 0..MOST_TRIES {
+            match self.opened(name, OFlags::RDWR | OFlags::APPEND) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                outcome => return outcome,
+            }
+            match self.created(name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                outcome => return outcome,
+            }
+        }
+        Err(io::Error::from(io::ErrorKind::ResourceBusy))
+    }
+
+    /// A new empty file of that name, for reading and appending, in place of what was there.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create(&self, name: &str) -> io::Result<File> {
+        self.remove(name)?;
+        self.created(name)
+    }
+
+    /// Puts a file with this text there in one step.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, name: &str, text: &[u8]) -> io::Result<()> {
+        let next = format!("{name}.next");
+        self.create(&next)?.write_all(text)?;
+        self.rename(&next, name)
+    }
+
+    /// Gives a file of it another name, in place of what had that name.
+    ///
+    /// # Errors
+    /// When it cannot be renamed.
+    pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.descriptor, from, &self.descriptor, to)?)
+    }
+
+    /// Removes a file of it; one that is not there is no error.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        match rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits until the names in it are stored.
+    ///
+    /// # Errors
+    /// When they cannot be.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.descriptor)?)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn opened(&self, name: &str, access: OFlags) -> io::Result<File> {
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(&self.descriptor, name, flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::LOOP) => return Err(untrusted(&self.path.join(name), "it is a link")),
+            Err(error) => return Err(error.into()),
+        };
+        check_file(file.as_fd(), &self.path.join(name))?;
+        Ok(file)
+    }
+
+    fn created(&self, name: &str) -> io::Result<File> {
+        let mode = Mode::from_raw_mode(FILE_MODE);
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.descriptor, name, flags, mode)?;
+        rustix::fs::fchmod(&file, mode)?;
+        Ok(File::from(file))
+    }
+}
+
+/// Whether what is there was refused because somebody else could have put it there.
+pub fn is_untrusted(error: &io::Error) -> bool {
+    // What the kernel refuses has a number.
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
+fn untrusted(path: &Path, why: &str) -> io::Error {
+    let told = format!("{}: {why}", path.display());
+    io::Error::new(io::ErrorKind::PermissionDenied, told)
+}
+
+fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
+    let parts = path.parent().zip(path.file_name());
+    parts.filter(|_| path.is_absolute()).ok_or_else(|| {
+        let told = format!("{} is not the absolute path of a directory", path.display());
+        io::Error::new(io::ErrorKind::InvalidInput, told)
+    })
+}
+
+/// Opens a directory if it and all above it belong to root or to this user, and nobody else can
+/// change what their names lead to.
+fn trusted(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let path = std::fs::canonicalize(path)?;
+    let mut reached = PathBuf::from("/");
+    let mut directory = rustix::fs::open("/", flags, Mode::empty())?;
+    check_above(&directory, &reached)?;
+    for component in path.components() {
+        let Component::Normal(name) = component else { continue };
+        directory = rustix::fs::openat(&directory, name, flags, Mode::empty())?;
+        reached.push(name);
+        check_above(&directory, &reached)?;
+    }
+    Ok(directory)
+}
+
+fn check_above(directory: &OwnedFd, path: &Path) -> io::Result<()> {
+    let stat = rustix::fs::fstat(directory)?;
+    if stat.st_uid != ROOT && stat.st_uid != geteuid().as_raw() {
+        return Err(untrusted(path, "it belongs to another user"));
+    }
+    // In a sticky directory others can only add names; what a name leads to is checked next.
+    if stat.st_mode & WRITTEN_BY_OTHERS != 0 && stat.st_mode & STICKY == 0 {
+        return Err(untrusted(path, "others may write there"));
+    }
+    Ok(())
+}
+
+fn check_file(file: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
+    let stat = rustix::fs::fstat(file)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(untrusted(path, "it is not a plain file"));
+    }
+    if stat.st_uid != geteuid().as_raw() {
+        return Err(untrusted(path, "it belongs to another user"));
+    }
+    if stat.st_mode & WRITTEN_BY_OTHERS != 0 {
+        return Err(untrusted(path, "others may write it"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn modes_are_the_same_whatever_the_umask() {
+        for umask in [0o000, 0o022, 0o077] {
+            // The umask belongs to a process's threads together, unless one leaves them.
+            let made = std::thread::spawn(move || {
+                let alone = rustix::thread::UnshareFlags::FS;
+                // SAFETY: this thread shares no descriptors less than before, only its umask and
+                // working directory become its own.
+                unsafe { rustix::thread::unshare_unsafe(alone) }.unwrap();
+                let place = tempfile::tempdir().unwrap();
+                rustix::process::umask(Mode::from_raw_mode(umask));
+                let path = place.path().join("run");
+                let directory = PrivateDirectory::make(&path).unwrap();
+                directory.append("journal").unwrap();
+                directory.write("memo", b"text").unwrap();
+                [mode(&path), mode(&path.join("journal")), mode(&path.join("memo"))]
+            });
+            assert_eq!(made.join().unwrap(), [0o700, 0o600, 0o600], "{umask:o}");
+        }
+    }
+
+    #[test]
+    fn what_others_could_have_put_there_is_never_read() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("run");
+        let directory = PrivateDirectory::make(&path).unwrap();
+        directory.write("own", b"text").unwrap();
+        assert!(directory.read("own").is_ok());
+        set_mode(&path.join("own"), 0o666);
+        assert!(is_untrusted(&directory.read("own").unwrap_err()));
+        assert!(is_untrusted(&directory.append("own").unwrap_err()));
+        symlink("own", path.join("link")).unwrap();
+        assert!(is_untrusted(&directory.read("link").unwrap_err()));
+        assert!(is_untrusted(&directory.append("link").unwrap_err()));
+        fs::create_dir(path.join("directory")).unwrap();
+        assert!(is_untrusted(&directory.read("directory").unwrap_err()));
+        let absent = directory.read("absent").unwrap_err();
+        assert!(!is_untrusted(&absent) && absent.kind() == io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_directory_counts_only_where_nobody_else_can_change_it_or_what_leads_to_it() {
+        let place = tempfile::tempdir().unwrap();
+        let above = place.path().join("above");
+        let path = above.join("run");
+        PrivateDirectory::make(&path).unwrap();
+        assert!(PrivateDirectory::open(&path).is_ok());
+        set_mode(&path, 0o777);
+        assert!(is_untrusted(&PrivateDirectory::open(&path).unwrap_err()));
+        PrivateDirectory::make(&path).unwrap();
+        assert_eq!(mode(&path), 0o700, "its user closes it");
+        set_mode(&above, 0o777);
+        assert!(is_untrusted(&PrivateDirectory::open(&path).unwrap_err()));
+        assert!(is_untrusted(&PrivateDirectory::make(&path).unwrap_err()));
+        set_mode(&above, 0o1777);
+        assert!(PrivateDirectory::open(&path).is_ok(), "as in /tmp");
+        symlink(&path, above.join("link")).unwrap();
+        assert!(PrivateDirectory::open(&above.join("link")).is_err(), "no link is followed");
+        assert!(PrivateDirectory::make(&above.join("link")).is_err(), "no link is followed");
+    }
+
+    #[test]
+    fn what_another_user_owns_is_not_trusted() {
+        if !geteuid().is_root() {
+            testing::skip("only root makes files of other users");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("run");
+        let directory = PrivateDirectory::make(&path).unwrap();
+        directory.write("journal", b"text").unwrap();
+        std::os::unix::fs::chown(path.join("journal"), Some(65_534), None).unwrap();
+        assert!(is_untrusted(&directory.read("journal").unwrap_err()));
+        std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
+        assert!(is_untrusted(&PrivateDirectory::open(&path).unwrap_err()));
+        assert!(is_untrusted(&PrivateDirectory::make(&path).unwrap_err()));
+        assert!(is_untrusted(&PrivateDirectory::make(&path.join("deeper/run")).unwrap_err()));
+        assert!(!path.join("deeper").exists(), "nothing was made there");
+    }
+}
