@@ -31,6 +31,7 @@ impl GuardedMachine {
     pub fn open(settings: ExecutorSettings) -> Result<Self> {
         let machine = &settings.machine;
         let lock = Lock::acquire(machine, &settings.purpose)?;
+        lock.refuse_beside(machine)?;
         let mut journal = Journal::open(machine)?;
         let leftovers = restore(machine, &mut journal, false, &[])?;
         acknowledge(&mut journal, &leftovers, &[])?;

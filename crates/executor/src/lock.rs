@@ -1,22 +1,26 @@
 //! One campaign at a time on a machine.
 
 use contract::{Error, ErrorKind, Result};
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::Read;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use sys::Machine;
+use sys::{Machine, PrivateDirectory};
 
 /// How long a start waits for a guardian that is still putting things back.
 const GUARDIAN_PATIENCE: Duration = Duration::from_secs(10);
 /// A holder's file is a line; whatever is longer is none of ours.
 const LONGEST_HOLDER: u64 = 4096;
-/// Runtime directories of users without XDG_RUNTIME_DIR begin so.
-const OTHERS_IN_TMP: &str = "schedlab-";
+/// Root's runtime directory, which nobody else may enter.
+const ROOT_RUNTIME: &str = "/run/schedlab";
+/// Where root tells everybody what runs in it; only root can write there.
+const ROOT_NOTICE: &str = "/run/schedlab.holder.json";
+const ROOT: u32 = 0;
 
 /// The process that holds the lock, for the message to a process that is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,10 +33,10 @@ pub struct LockHolder {
     pub purpose: String,
 }
 
-/// The machine's lock: flock(2) on a file of the runtime directory that only its
-/// user may open, so that nobody else can take it. It is held until every process
-/// that inherited the descriptor (the guardian) is gone. Its holder is named in a
-/// file beside it that everybody may read.
+/// The machine's lock: flock(2) on a file of the runtime directory, which only its user may
+/// enter, so that nobody else can take it. It is held until every process that inherited the
+/// descriptor (the guardian) is gone. What another user holds neither blocks nor answers
+/// anything here, but for root's campaigns, which everybody is told of.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -45,47 +49,58 @@ impl Lock {
     /// Takes the lock, making the runtime directory where there is none.
     ///
     /// # Errors
-    /// When another campaign runs here, by this or another user.
+    /// When another campaign of this user runs here.
     pub fn acquire(machine: &Machine, purpose: &str) -> Result<Self> {
-        let directory = machine.runtime();
-        make_runtime_directory(directory)?;
-        let path = directory.join(Self::FILE);
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|error| {
-                Error::environment(format!("cannot open the lock {}", path.display()), error)
-            })?;
-        take(machine, &file, directory)?;
-        // Ours first: of two users who start at once, at least one sees the other.
-        for other in foreign_directories(machine) {
-            if let Some(holder) = running_in(machine, &other) {
-                return Err(held(&other, Some(&holder)));
-            }
-        }
+        let directory = make_runtime_directory(machine.runtime())?;
+        let path = machine.runtime().join(Self::FILE);
+        let file = lock_file(&directory).map_err(|error| {
+            Error::environment(format!("cannot open the lock {}", path.display()), error)
+        })?;
+        take(machine, &file, &directory)?;
         let pid = std::process::id().cast_signed();
         let start_ticks = start_ticks(machine, pid).unwrap_or_default();
         let holder = LockHolder { pid, start_ticks, purpose: purpose.to_owned() };
-        let path = directory.join(Self::HOLDER);
         serde_json::to_vec(&holder)
             .map_err(std::io::Error::other)
-            .and_then(|text| fs::write(&path, text))
+            .and_then(|text| {
+                directory.write(Self::HOLDER, &text)?;
+                Self::notice(machine).map_or(Ok(()), |path| tell_everybody(Path::new(path), &text))
+            })
             .map_err(|error| {
+                let path = machine.runtime().join(Self::HOLDER);
                 Error::environment(format!("cannot write {}", path.display()), error)
             })?;
         Ok(Self { file })
     }
 
-    /// The process that runs a campaign on this machine now, of this or another user; none where
-    /// only a guardian still holds the lock.
+    /// Refuses where another campaign that counts runs on this machine. To be asked with the lock
+    /// held: of two that start at once, at least one sees the other.
+    ///
+    /// # Errors
+    /// Which one.
+    pub fn refuse_beside(&self, machine: &Machine) -> Result<()> {
+        match campaign_beside(machine) {
+            Some((directory, holder)) => Err(held(&directory, Some(&holder))),
+            None => Ok(()),
+        }
+    }
+
+    /// The process that runs a campaign under this runtime directory now; none where only a
+    /// guardian still holds the lock.
     pub fn holder(machine: &Machine) -> Option<LockHolder> {
-        let mut directories = vec![machine.runtime().to_owned()];
-        directories.extend(foreign_directories(machine));
-        directories.iter().find_map(|directory| running_in(machine, directory))
+        running_in(machine, machine.runtime())
+    }
+
+    /// The process that runs a campaign on this machine now under another runtime directory of
+    /// this user, or under root's.
+    pub fn holder_beside(machine: &Machine) -> Option<LockHolder> {
+        campaign_beside(machine).map(|(_, holder)| holder)
+    }
+
+    /// Where everybody is told of a campaign under this runtime directory; of root's alone.
+    pub fn notice(machine: &Machine) -> Option<&'static str> {
+        let is_roots = geteuid().is_root() && machine.runtime() == Path::new(ROOT_RUNTIME);
+        (is_roots && !machine.is_fake()).then_some(ROOT_NOTICE)
     }
 
     /// The descriptor, for the guardian to inherit.
@@ -94,19 +109,30 @@ impl Lock {
     }
 }
 
-fn make_runtime_directory(directory: &Path) -> Result<()> {
-    DirBuilder::new().recursive(true).mode(0o755).create(directory).map_err(|error| {
+pub(crate) fn make_runtime_directory(directory: &Path) -> Result<PrivateDirectory> {
+    PrivateDirectory::make(directory).map_err(|error| {
         Error::new(
             ErrorKind::Environment,
-            format!("cannot make the runtime directory {}", directory.display()),
+            format!("cannot use the runtime directory {}", directory.display()),
             error,
-            "it holds the journal that puts the machine back; root uses /run/schedlab, a user $XDG_RUNTIME_DIR",
+            "it holds the journal that puts the machine back, so nobody else may write there or above; root uses /run/schedlab, a user $XDG_RUNTIME_DIR",
         )
     })
 }
 
+/// One that a stranger put there while the directory was open to him is none of ours.
+fn lock_file(directory: &PrivateDirectory) -> std::io::Result<File> {
+    match directory.append(Lock::FILE) {
+        Err(error) if sys::is_untrusted(&error) => {
+            directory.remove(Lock::FILE)?;
+            directory.append(Lock::FILE)
+        }
+        outcome => outcome,
+    }
+}
+
 /// Waits for a guardian, refuses a campaign.
-fn take(machine: &Machine, file: &File, directory: &Path) -> Result<()> {
+fn take(machine: &Machine, file: &File, directory: &PrivateDirectory) -> Result<()> {
     let deadline = Instant::now() + GUARDIAN_PATIENCE;
     loop {
         if flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
@@ -114,35 +140,27 @@ fn take(machine: &Machine, file: &File, directory: &Path) -> Result<()> {
         }
         let holder = live_holder(machine, directory);
         if holder.is_some() || Instant::now() >= deadline {
-            return Err(held(directory, holder.as_ref()));
+            return Err(held(directory.path(), holder.as_ref()));
         }
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// The campaign of the user of this runtime directory, if one runs.
+/// The campaign under this runtime directory of this user, if one runs.
 fn running_in(machine: &Machine, directory: &Path) -> Option<LockHolder> {
-    let is_free = match open_plain(&directory.join(Lock::FILE)) {
-        Ok(file) => flock(&file, FlockOperation::NonBlockingLockShared).is_ok(),
-        // Another user's: its holder is all that can be known.
-        Err(error) => error.kind() != std::io::ErrorKind::PermissionDenied,
-    };
-    if is_free { None } else { live_holder(machine, directory) }
+    let directory = PrivateDirectory::open(directory).ok()?;
+    let file = directory.read(Lock::FILE).ok()?;
+    let is_free = flock(&file, FlockOperation::NonBlockingLockShared).is_ok();
+    if is_free { None } else { live_holder(machine, &directory) }
 }
 
-/// Opens a regular file for reading; other users may have put anything there.
-fn open_plain(path: &Path) -> std::io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a file"))
+fn live_holder(machine: &Machine, directory: &PrivateDirectory) -> Option<LockHolder> {
+    alive(machine, directory.read(Lock::HOLDER).ok()?)
 }
 
-fn live_holder(machine: &Machine, directory: &Path) -> Option<LockHolder> {
+/// The process that the file names, if it is still that process.
+fn alive(machine: &Machine, file: File) -> Option<LockHolder> {
     let mut text = String::new();
-    let file = open_plain(&directory.join(Lock::HOLDER)).ok()?;
     file.take(LONGEST_HOLDER).read_to_string(&mut text).ok()?;
     let holder: LockHolder = serde_json::from_str(&text).ok()?;
     (start_ticks(machine, holder.pid) == Some(holder.start_ticks)).then_some(holder)
@@ -158,7 +176,7 @@ fn held(directory: &Path, holder: Option<&LockHolder>) -> Error {
     let cause = match holder {
         Some(holder) => format!("process {} is running: {}", holder.pid, holder.purpose),
         None => format!(
-            "no campaign runs any more, and after {} s something still holds it: a guardian, or a stranger",
+            "no campaign runs any more, and after {} s something still holds it: a guardian, or another process of yours",
             GUARDIAN_PATIENCE.as_secs()
         ),
     };
@@ -170,30 +188,59 @@ fn held(directory: &Path, holder: Option<&LockHolder>) -> Error {
     )
 }
 
-/// Runtime directories of other users of this machine, as far as they can be guessed.
-fn foreign_directories(machine: &Machine) -> Vec<PathBuf> {
+/// A campaign under another runtime directory than this one, and that directory.
+fn campaign_beside(machine: &Machine) -> Option<(PathBuf, LockHolder)> {
     if machine.is_fake() {
-        return Vec::new();
+        return None;
     }
-    let mut directories = vec![PathBuf::from("/run/schedlab")];
-    if let Ok(users) = fs::read_dir("/run/user") {
-        directories.extend(users.flatten().map(|user| user.path().join("schedlab")));
+    let user = geteuid().as_raw();
+    let own = directories_of(user).into_iter().filter(|directory| directory != machine.runtime());
+    let found = own.into_iter().find_map(|directory| {
+        let holder = running_in(machine, &directory)?;
+        Some((directory, holder))
+    });
+    found.or_else(|| {
+        // Only root may look into its directory; what it tells everybody is its word.
+        let holder = noticed(machine, Path::new(ROOT_NOTICE), ROOT).filter(|_| user != ROOT)?;
+        Some((PathBuf::from(ROOT_RUNTIME), holder))
+    })
+}
+
+/// Runtime directories of a user, as far as they can be guessed. Those of others do not count:
+/// any user could make one and so stop every campaign and every restore.
+fn directories_of(user: u32) -> Vec<PathBuf> {
+    let roots = (user == ROOT).then(|| PathBuf::from(ROOT_RUNTIME));
+    let own = [format!("/run/user/{user}/schedlab"), format!("/tmp/schedlab-{user}")];
+    roots.into_iter().chain(own.map(PathBuf::from)).collect()
+}
+
+/// Writes what everybody may read, in place of what was there.
+fn tell_everybody(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    const EVERYBODY_READS: u32 = 0o644;
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
     }
-    if let Ok(entries) = fs::read_dir("/tmp") {
-        let of_users = entries.flatten().filter(|entry| {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            name.strip_prefix(OTHERS_IN_TMP).is_some_and(|user| user.parse::<u32>().is_ok())
-        });
-        directories.extend(of_users.map(|entry| entry.path()));
-    }
-    directories.retain(|directory| *directory != machine.runtime());
-    directories
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).mode(EVERYBODY_READS).open(path)?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(EVERYBODY_READS))?;
+    file.write_all(text)
+}
+
+/// What was told there by its owner, who must be that user.
+fn noticed(machine: &Machine, path: &Path, owner: u32) -> Option<LockHolder> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    let is_his = metadata.is_file() && metadata.uid() == owner && metadata.mode() & 0o022 == 0;
+    if is_his { alive(machine, file) } else { None }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     fn machine(directory: &Path) -> Machine {
         Machine::fake(directory, directory.join("run")).unwrap()
@@ -226,5 +273,59 @@ mod tests {
         fs::write(&path, "no JSON").unwrap();
         assert_eq!(Lock::holder(&machine), None);
         drop(lock);
+    }
+
+    #[test]
+    fn a_strangers_lock_and_his_word_count_for_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let _lock = Lock::acquire(&machine, "campaign").unwrap();
+        assert!(running_in(&machine, machine.runtime()).is_some());
+        let set_mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        // As anybody could have made it: a lock that is held, and a process that lives.
+        set_mode(machine.runtime(), 0o777);
+        assert_eq!(running_in(&machine, machine.runtime()), None);
+        assert_eq!(Lock::holder(&machine), None);
+        set_mode(machine.runtime(), 0o700);
+        set_mode(&machine.runtime().join(Lock::HOLDER), 0o666);
+        assert_eq!(Lock::holder(&machine), None, "his word in a directory of ours");
+        let of_others = |user| directories_of(user).iter().any(|path| path.ends_with("schedlab-7"));
+        assert!(of_others(7) && !of_others(0) && !of_others(8));
+    }
+
+    #[test]
+    fn a_strangers_lock_in_a_directory_that_was_open_is_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        fs::create_dir(machine.runtime()).unwrap();
+        let path = machine.runtime().join(Lock::FILE);
+        let stranger = File::create(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+        flock(&stranger, FlockOperation::NonBlockingLockExclusive).unwrap();
+        let lock = Lock::acquire(&machine, "campaign").unwrap();
+        assert_eq!(Lock::holder(&machine).unwrap().purpose, "campaign");
+        drop(lock);
+    }
+
+    #[test]
+    fn a_notice_is_believed_of_its_owner_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let path = directory.path().join("notice");
+        let pid = std::process::id().cast_signed();
+        let start_ticks = start_ticks(&machine, pid).unwrap();
+        let holder = LockHolder { pid, start_ticks, purpose: "campaign".to_owned() };
+        let text = serde_json::to_vec(&holder).unwrap();
+        tell_everybody(&path, &text).unwrap();
+        tell_everybody(&path, &text).unwrap();
+        let user = geteuid().as_raw();
+        assert_eq!(noticed(&machine, &path, user), Some(holder));
+        assert_eq!(noticed(&machine, &path, user + 1), None);
+        std::os::unix::fs::symlink(&path, directory.path().join("link")).unwrap();
+        assert_eq!(noticed(&machine, &directory.path().join("link"), user), None);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o646)).unwrap();
+        assert_eq!(noticed(&machine, &path, user), None);
     }
 }

@@ -1,7 +1,7 @@
 //! What the environment says: which machine, which user, which terminal.
 
 use contract::{Error, Result};
-use rustix::process::getuid;
+use rustix::process::{geteuid, getuid};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::Machine;
@@ -58,28 +58,28 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 /// `/run/schedlab` for root; for a user `$XDG_RUNTIME_DIR/schedlab`, or a
 /// directory of their own in the temporary directory.
 fn runtime_directory() -> Result<PathBuf> {
-    if rustix::process::geteuid().is_root() {
+    if geteuid().is_root() {
         return Ok(PathBuf::from(ROOT_RUNTIME));
     }
     if let Some(directory) = std::env::var_os("XDG_RUNTIME_DIR").filter(|text| !text.is_empty()) {
         return Ok(PathBuf::from(directory).join("schedlab"));
     }
-    let directory = std::env::temp_dir().join(format!("schedlab-{}", getuid().as_raw()));
+    let directory = std::env::temp_dir().join(format!("schedlab-{}", geteuid().as_raw()));
     refuse_foreign(&directory)?;
     Ok(directory)
 }
 
 /// Root's journal, where somebody else asks what is to be put back: that is not theirs to read.
 pub(crate) fn unseen_journal() -> Option<String> {
-    let journal = format!("{ROOT_RUNTIME}/journal.jsonl");
-    let is_unseen = !rustix::process::geteuid().is_root() && Path::new(&journal).exists();
-    is_unseen.then_some(journal)
+    // Nobody else may look into that directory, so that it is there is all that can be known.
+    let is_unseen = !geteuid().is_root() && Path::new(ROOT_RUNTIME).exists();
+    is_unseen.then(|| format!("{ROOT_RUNTIME}/journal.jsonl"))
 }
 
 /// Somebody else's directory of that name could feed us a journal.
 fn refuse_foreign(directory: &Path) -> Result<()> {
     match std::fs::symlink_metadata(directory) {
-        Ok(metadata) if !metadata.is_dir() || metadata.uid() != getuid().as_raw() => {
+        Ok(metadata) if !metadata.is_dir() || metadata.uid() != geteuid().as_raw() => {
             Err(Error::new(
                 contract::ErrorKind::Environment,
                 format!("cannot use {} for the journal", directory.display()),
@@ -108,7 +108,7 @@ pub(crate) fn cache_directory(chosen: Option<&Path>) -> Result<PathBuf> {
     let base = base.or_else(|| Some(home()?.join(".cache")));
     match base {
         Some(base) => Ok(base.join("schedlab")),
-        None if rustix::process::geteuid().is_root() => Ok(PathBuf::from(ROOT_CACHE)),
+        None if geteuid().is_root() => Ok(PathBuf::from(ROOT_CACHE)),
         None => Err(Error::usage(
             "cannot tell where kernels are kept",
             "neither SCHEDLAB_CACHE, XDG_CACHE_HOME nor HOME is set",
@@ -124,7 +124,7 @@ pub(crate) fn state_directory(runtime: Option<&Path>) -> Option<PathBuf> {
     if let Some(runtime) = runtime {
         return Some(runtime.to_owned());
     }
-    if rustix::process::geteuid().is_root() {
+    if geteuid().is_root() {
         return Some(PathBuf::from(ROOT_STATE));
     }
     let named = |name: &str| std::env::var_os(name).map(PathBuf::from);

@@ -20,7 +20,7 @@ const DIRECTORY_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 /// Group and others may write.
 const WRITTEN_BY_OTHERS: u32 = 0o022;
-/// Whoever may write into the directory still cannot rename or remove what others own
+/// Others may write into the directory, and still cannot rename or remove what is not theirs
 /// (inode(7)): `/tmp`.
 const STICKY: u32 = 0o1000;
 const ROOT: u32 = 0;

@@ -213,10 +213,16 @@ impl Host {
         executor::Journal::read(&self.settings.machine).map_or(true, |entries| !entries.is_empty())
     }
 
-    /// The campaign that runs here now, which puts its changes back itself.
+    /// The campaign that runs under this runtime directory now, which puts its changes back
+    /// itself.
     pub fn running(&self) -> Option<String> {
-        let holder = executor::Lock::holder(&self.settings.machine)?;
-        Some(format!("process {}: {}", holder.pid, holder.purpose))
+        executor::Lock::holder(&self.settings.machine).map(in_words)
+    }
+
+    /// A campaign that runs under another runtime directory and refuses a run here; it says
+    /// nothing of what is to be put back under this one.
+    pub fn running_beside(&self) -> Option<String> {
+        executor::Lock::holder_beside(&self.settings.machine).map(in_words)
     }
 
     /// What is still to be put back, in words.
@@ -226,6 +232,10 @@ impl Host {
     pub fn pending(&self) -> Result<Vec<String>> {
         executor::pending(&self.settings.machine)
     }
+}
+
+fn in_words(holder: executor::LockHolder) -> String {
+    format!("process {}: {}", holder.pid, holder.purpose)
 }
 
 fn incomplete(report: executor::RestoreReport) -> Error {

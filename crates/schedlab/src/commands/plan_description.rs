@@ -43,7 +43,7 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
 /// What a run would put back before anything else; what it leaves open may look missing.
 fn leftovers(common: &Common) -> Result<String> {
     let host = host(common)?;
-    if let Some(campaign) = host.running() {
+    if let Some(campaign) = host.running().or_else(|| host.running_beside()) {
         return Ok(format!("\nA campaign runs here now ({campaign}): a run would be refused.\n"));
     }
     let pending = host.pending()?;
@@ -219,6 +219,8 @@ fn paths(common: &Common, plan: &Plan) -> Vec<String> {
     }
     if let Ok(machine) = super::machine(common) {
         paths.push(format!("{}/ (journal and lock)", machine.runtime().display()));
+        let notice = executor::Lock::notice(&machine);
+        paths.extend(notice.map(|path| format!("{path} (tells other users what runs)")));
         // What a guest's knobs are written in is the guest's.
         if footprint != Some(Footprint::Knobs) {
             return paths;

@@ -51,7 +51,9 @@ fn check(host: &Host) -> Result<ExitCode> {
     if pending.is_empty() {
         print("nothing to put back\n")?;
         if let Some(journal) = unseen_journal() {
-            print(&format!("{journal} is root's and was not looked at: ask as root\n"))?;
+            print(&format!(
+                "{journal} is root's, if there is one, and was not looked at: ask as root\n"
+            ))?;
         }
         return Ok(ExitCode::Done);
     }

@@ -9,6 +9,7 @@ use model::{Accelerator, VmSettings};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::time::Duration;
+use sys::PrivateDirectory;
 
 const DEVICE: &str = "/dev/kvm";
 /// Remembers the answer until the next boot of the host.
@@ -66,12 +67,11 @@ pub(crate) fn probe(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Resul
         // Not remembered: a privilege may be given any time.
         return Ok(KvmProbe { boot_id, why_not: Some(why) });
     }
-    let memo = host.host.machine.runtime().join(MEMO);
     let finding = KvmProbe { boot_id, why_not: try_kvm(host, kernel, interrupt)? };
     if let Ok(text) = serde_json::to_vec(&finding) {
         // Without it the next command tries again, no more.
-        let _ = std::fs::create_dir_all(host.host.machine.runtime());
-        let _ = std::fs::write(&memo, text);
+        let directory = PrivateDirectory::make(host.host.machine.runtime());
+        let _ = directory.and_then(|directory| directory.write(MEMO, &text));
     }
     Ok(finding)
 }
@@ -101,8 +101,9 @@ pub(crate) fn known(host: &VmHost) -> Result<KvmStatus> {
 
 fn remembered(host: &VmHost) -> Result<Option<KvmProbe>> {
     let boot_id = host.host.machine.boot_id()?;
-    let memo = host.host.machine.runtime().join(MEMO);
-    let known = std::fs::read(&memo).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let memo = PrivateDirectory::open(host.host.machine.runtime())
+        .and_then(|directory| directory.read(MEMO));
+    let known = memo.ok().and_then(|file| serde_json::from_reader(file).ok());
     Ok(known.filter(|known: &KvmProbe| known.boot_id == boot_id))
 }
 
