@@ -2,15 +2,17 @@
 //!
 //! One append-only file of JSON lines for the whole machine, in its runtime
 //! directory. Each append is synced before the change it announces. A torn last
-//! line announces a change that was never made.
+//! line announces a change that was never made. A journal that anybody else could have
+//! written is never read.
 
-use contract::{Error, Result};
+use crate::lock::make_runtime_directory;
+use contract::{Error, ErrorKind, Result};
 use rustix::fs::FallocateFlags;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use sys::{Cgroup, ControlFile, Machine};
+use sys::{Cgroup, ControlFile, Machine, PrivateDirectory};
 
 /// More than the entries of any trial with some hundred invocations take.
 const RESERVED: u64 = 128 << 10;
@@ -103,6 +105,7 @@ pub enum JournalEntry {
 /// The machine's journal, open for appending.
 #[derive(Debug)]
 pub struct Journal {
+    directory: PrivateDirectory,
     path: PathBuf,
     file: File,
     next_id: u64,
@@ -111,35 +114,38 @@ pub struct Journal {
 
 impl Journal {
     const FILE: &'static str = "journal.jsonl";
+    /// What replaces it, until it is whole.
+    const NEXT: &'static str = "journal.next";
 
     /// Opens the journal, creating it where there is none. The caller holds the lock.
     ///
     /// # Errors
-    /// When the runtime directory cannot be written.
+    /// When the runtime directory cannot be written, or as [`Journal::read`].
     pub fn open(machine: &Machine) -> Result<Self> {
+        let directory = make_runtime_directory(machine.runtime())?;
         let path = machine.runtime().join(Self::FILE);
-        let entries = read_entries(&path)?;
+        let entries = entries_of(&path, directory.read(Self::FILE))?;
         let highest = entries.iter().filter_map(|entry| match entry {
             JournalEntry::Setting { id, .. } => Some(*id),
             _ => None,
         });
         let next_id = highest.max().map_or(0, |id| id + 1);
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(|error| cannot("open", &path, &error))?;
-        terminate_torn_line(&path, &file)?;
-        sync_directory(machine.runtime())?;
-        Ok(Self { path, file, next_id, machine: machine.clone() })
+        let mut file =
+            directory.append(Self::FILE).map_err(|error| cannot("open", &path, &error))?;
+        cut_torn_line(&mut file).map_err(|error| cannot("truncate", &path, &error))?;
+        directory.sync().map_err(|error| cannot("sync", machine.runtime(), &error))?;
+        Ok(Self { directory, path, file, next_id, machine: machine.clone() })
     }
 
     /// Reads a machine's journal without opening it for writing; empty where there is none.
     ///
     /// # Errors
-    /// When it exists but cannot be read, or a line that is not the last is damaged.
+    /// When it exists but cannot be read, or somebody else could have written it, or a line that
+    /// is not the last is damaged.
     pub fn read(machine: &Machine) -> Result<Vec<JournalEntry>> {
-        read_entries(&machine.runtime().join(Self::FILE))
+        let opened = PrivateDirectory::open(machine.runtime())
+            .and_then(|directory| directory.read(Self::FILE));
+        entries_of(&machine.runtime().join(Self::FILE), opened)
     }
 
     /// The entries so far.
@@ -147,7 +153,7 @@ impl Journal {
     /// # Errors
     /// As [`Journal::read`].
     pub fn entries(&self) -> Result<Vec<JournalEntry>> {
-        read_entries(&self.path)
+        entries_of(&self.path, self.directory.read(Self::FILE))
     }
 
     /// A number for the next setting.
@@ -189,7 +195,6 @@ impl Journal {
     /// When the new text cannot be stored.
     pub fn replace(&mut self, entries: &[JournalEntry]) -> Result<()> {
         self.machine.crash_point();
-        let next = self.path.with_extension("next");
         let mut text = Vec::new();
         for entry in entries {
             serde_json::to_writer(&mut text, entry)
@@ -198,15 +203,15 @@ impl Journal {
         }
         let write = || -> std::io::Result<File> {
             self.machine.check_space()?;
-            let mut file = File::create(&next)?;
+            let mut file = self.directory.create(Self::NEXT)?;
             file.write_all(&text)?;
             reserve(&file, text.len() as u64)?;
             file.sync_all()?;
-            fs::rename(&next, &self.path)?;
-            OpenOptions::new().append(true).open(&self.path)
+            self.directory.rename(Self::NEXT, Self::FILE)?;
+            Ok(file)
         };
         self.file = write().map_err(|error| cannot("replace", &self.path, &error))?;
-        self.path.parent().map_or(Ok(()), sync_directory)?;
+        self.directory.sync().map_err(|error| cannot("sync", self.directory.path(), &error))?;
         self.machine.crash_point();
         Ok(())
     }
@@ -234,15 +239,16 @@ pub fn parse_journal(text: &str) -> std::result::Result<Vec<JournalEntry>, Strin
     Ok(entries)
 }
 
-fn read_entries(path: &Path) -> Result<Vec<JournalEntry>> {
-    let bytes = match fs::read(path) {
+fn entries_of(path: &Path, opened: std::io::Result<File>) -> Result<Vec<JournalEntry>> {
+    let bytes = match opened.and_then(|mut file| whole(&mut file)) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if sys::is_untrusted(&error) => return Err(unbelievable(path, &error)),
         Err(error) => return Err(cannot("read", path, &error)),
     };
     parse_journal(&String::from_utf8_lossy(&bytes)).map_err(|why| {
         Error::new(
-            contract::ErrorKind::RestoreIncomplete,
+            ErrorKind::RestoreIncomplete,
             format!("cannot understand the journal {}", path.display()),
             why,
             "it tells what to put back: read it, put the values back by hand, then remove it",
@@ -250,14 +256,30 @@ fn read_entries(path: &Path) -> Result<Vec<JournalEntry>> {
     })
 }
 
-/// A torn line gets its end, as an empty change, so that later appends begin a line.
-fn terminate_torn_line(path: &Path, file: &File) -> Result<()> {
-    let bytes = fs::read(path).map_err(|error| cannot("read", path, &error))?;
+fn unbelievable(path: &Path, error: &std::io::Error) -> Error {
+    Error::new(
+        ErrorKind::RestoreIncomplete,
+        format!("cannot believe the journal {}", path.display()),
+        error,
+        "somebody else could have written it, so nothing of it was done: read it, then make it yours with mode 0600 in a directory of mode 0700, or remove it",
+    )
+}
+
+fn whole(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Cuts off a line without an end, so that later appends begin a line.
+fn cut_torn_line(file: &mut File) -> std::io::Result<()> {
+    let bytes = whole(file)?;
     if bytes.is_empty() || bytes.ends_with(b"\n") {
         return Ok(());
     }
     let kept = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
-    file.set_len(kept as u64).map_err(|error| cannot("truncate", path, &error))
+    file.set_len(kept as u64)
 }
 
 /// Sets space aside behind `length` where the file system can.
@@ -281,6 +303,8 @@ fn cannot(action: &str, path: &Path, error: &std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     fn setting(id: u64) -> JournalEntry {
         JournalEntry::Setting {
@@ -325,6 +349,29 @@ mod tests {
     fn a_damaged_line_in_the_middle_is_an_error_and_never_silence() {
         let text = format!("{}\n{{oops\n{}\n", json(&setting(0)), json(&setting(1)));
         assert!(parse_journal(&text).unwrap_err().starts_with("line 2"));
+    }
+
+    #[test]
+    fn a_journal_that_others_could_write_is_kept_and_never_obeyed() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = Journal::open(&machine).unwrap();
+        let id = journal.next_id();
+        journal.append(&setting(id)).unwrap();
+        let path = directory.path().join(Journal::FILE);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let text = fs::read(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+        for outcome in [Journal::read(&machine), Journal::open(&machine).and(Ok(Vec::new()))] {
+            let error = outcome.unwrap_err();
+            assert_eq!(error.kind, ErrorKind::RestoreIncomplete, "{error}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), text);
+        // Nor is one that a link leads to.
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::rename(&path, elsewhere.path().join("journal")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path().join("journal"), &path).unwrap();
+        assert_eq!(Journal::read(&machine).unwrap_err().kind, ErrorKind::RestoreIncomplete);
     }
 
     fn json(entry: &JournalEntry) -> String {
