@@ -143,6 +143,11 @@ pub struct Setting {
 
 /// A knob in files. All that the author of a plain knob writes.
 pub trait SystemKnob: Sync {
+    /// Every file that any of its levels may lie in, on any machine: absolute paths, with `*` for
+    /// whatever part of one name. The executor journals no other, and restoring writes no other
+    /// ([`is_file_of`]).
+    fn writes(&self) -> Vec<String>;
+
     /// The files and values of a level, in the order they are written.
     ///
     /// # Errors
@@ -163,6 +168,31 @@ pub trait SystemKnob: Sync {
     fn current(&self, machine: &Machine) -> Result<Level>;
 }
 
+/// Whether a path is one of those that a pattern of [`SystemKnob::writes`] means: name by name,
+/// each with at most one `*`. No path with an empty name, `.` or `..` is.
+#[must_use]
+pub fn is_file_of(pattern: &str, path: &str) -> bool {
+    let names = |text: &str| text.split('/').skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let (wanted, names) = (names(pattern), names(path));
+    path.starts_with('/')
+        && wanted.len() == names.len()
+        && wanted.iter().zip(&names).all(|(wanted, name)| is_name_of(wanted, name))
+}
+
+/// Whether a name is one that a pattern with at most one `*` means; never empty, `.` or `..`.
+#[must_use]
+pub fn is_name_of(pattern: &str, name: &str) -> bool {
+    if ["", ".", ".."].contains(&name) || name.contains(['/', '\0']) {
+        return false;
+    }
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((begin, end)) => {
+            name.len() >= begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end)
+        }
+    }
+}
+
 /// An attribute of the workload's process.
 pub trait LaunchKnob: Sync {
     /// Writes the level into the launch specification.
@@ -177,4 +207,31 @@ pub trait LaunchKnob: Sync {
     /// # Errors
     /// When it cannot be read; threads that ended meanwhile are passed over.
     fn read_back(&self, machine: &Machine, threads: &[i32], wanted: &Level) -> Result<Level>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_means_no_path_but_those_of_its_names() {
+        let pattern = "/sys/devices/system/cpu/cpu*/online";
+        assert!(is_file_of(pattern, "/sys/devices/system/cpu/cpu12/online"));
+        for path in [
+            "/sys/devices/system/cpu/cpu1/../online",
+            "/sys/devices/system/cpu/cpu1/x/online",
+            "/sys/devices/system/cpu/cp/online",
+            "/sys/devices/system/cpu//online",
+            "sys/devices/system/cpu/cpu1/online",
+            "x/sys/devices/system/cpu/cpu1/online",
+            "/etc/shadow",
+            "",
+        ] {
+            assert!(!is_file_of(pattern, path), "{path}");
+        }
+        assert!(is_file_of("/sys/block/*/queue/wbt_lat_usec", "/sys/block/sda/queue/wbt_lat_usec"));
+        assert!(!is_file_of("/sys/block/*/queue/x", "/sys/block/../queue/x"));
+        assert!(!is_file_of("/sys/block/*/queue/x", "/sys/block//queue/x"));
+        assert!(is_name_of("schedlab-*", "schedlab-7") && !is_name_of("schedlab-*", "schedlab"));
+    }
 }

@@ -22,6 +22,12 @@ pub trait HeldKnob: Sync {
         level: &Level,
         supervisor: &mut dyn Supervisor,
     ) -> Result<Box<dyn Held>, NotHeld>;
+
+    /// Names of directories that the executor makes for what is held, and removes with all that
+    /// is in them, with one `*` for whatever part: restoring removes no others.
+    fn makes(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// A level in force.

@@ -35,7 +35,10 @@ pub use catalogue::Catalogue;
 pub use description::Description;
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
-pub use factor::{BootKnob, FIRST_KNOB, Factor, Knob, LaunchKnob, ON_TOP, Setting, SystemKnob};
+pub use factor::{
+    BootKnob, FIRST_KNOB, Factor, Knob, LaunchKnob, ON_TOP, Setting, SystemKnob, is_file_of,
+    is_name_of,
+};
 pub use facts::{ProgramFile, WorkloadFacts};
 pub use held::{Held, HeldKnob, HolderProcess, Lost, NOT_PUT_BACK, NotHeld, Program, Supervisor};
 pub use host_load::{

@@ -6,6 +6,9 @@ use model::StorageTarget;
 use std::path::{Path, PathBuf};
 use sys::Machine;
 
+/// What its names look like.
+pub(crate) const NAMES: &str = "schedlab-*";
+
 /// Why no files can be made there, and what to do.
 pub(crate) fn refusal(directory: &Path) -> Option<(String, String)> {
     let show = directory.display();

@@ -166,6 +166,10 @@ fn no_space(path: &Path, bytes: u64) -> Option<(String, String)> {
 }
 
 impl HeldKnob for Entry {
+    fn makes(&self) -> &'static [&'static str] {
+        &[directory::NAMES]
+    }
+
     fn acquire(
         &self,
         machine: &Machine,

@@ -31,6 +31,11 @@ pub(crate) fn file(machine: &Machine, name: &str) -> Result<String> {
     Ok(format!("/sys/block/{}/queue/{name}", device(machine)?))
 }
 
+/// The file of that name of whatever device's queue, for [`SystemKnob::writes`].
+pub(crate) fn file_of_any(name: &str) -> String {
+    format!("/sys/block/*/queue/{name}")
+}
+
 /// A file of the queue can be written, as far as the device is known before it is made: one
 /// that the trial will make is looked at in its place, if there is any.
 pub(crate) fn writable(name: &'static str) -> Requirement {
@@ -76,6 +81,10 @@ pub(crate) struct QueueNumber {
 }
 
 impl SystemKnob for QueueNumber {
+    fn writes(&self) -> Vec<String> {
+        vec![file_of_any(self.name)]
+    }
+
     fn settings(&self, machine: &Machine, level: &Level) -> Result<Vec<Setting>> {
         let number = (self.to_file)(level.as_str())
             .map_err(|why| Error::usage(format!("cannot use the level {level}"), why, ""))?;

@@ -75,6 +75,10 @@ impl ChoiceFile {
 }
 
 impl SystemKnob for ChoiceFile {
+    fn writes(&self) -> Vec<String> {
+        self.files.iter().map(|file| (*file).to_owned()).collect()
+    }
+
     fn settings(&self, machine: &Machine, level: &Level) -> Result<Vec<Setting>> {
         Ok(vec![Setting {
             file: self.control_file(machine)?,

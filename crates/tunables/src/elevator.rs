@@ -104,6 +104,10 @@ impl Factor for Entry {
 }
 
 impl SystemKnob for Entry {
+    fn writes(&self) -> Vec<String> {
+        vec![block_queue::file_of_any("scheduler")]
+    }
+
     fn settings(&self, machine: &Machine, level: &Level) -> contract::Result<Vec<Setting>> {
         let file = ControlFile::bracketed(block_queue::file(machine, "scheduler")?);
         Ok(vec![Setting { file, value: level.as_str().to_owned() }])

@@ -111,6 +111,10 @@ fn settings_of(level: &Level) -> contract::Result<BTreeMap<String, String>> {
 }
 
 impl SystemKnob for Entry {
+    fn writes(&self) -> Vec<String> {
+        vec![block_queue::file_of_any("iosched/*")]
+    }
+
     fn settings(&self, machine: &Machine, level: &Level) -> contract::Result<Vec<Setting>> {
         let settings = settings_of(level)?.into_iter();
         settings.map(|(name, value)| Ok(Setting { file: file(machine, &name)?, value })).collect()

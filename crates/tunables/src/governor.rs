@@ -77,6 +77,10 @@ impl Factor for Entry {
 }
 
 impl SystemKnob for Entry {
+    fn writes(&self) -> Vec<String> {
+        vec![format!("{DIRECTORY}/policy*/scaling_governor")]
+    }
+
     fn settings(&self, machine: &Machine, level: &Level) -> contract::Result<Vec<Setting>> {
         let setting = |path: String| Setting {
             file: ControlFile::plain(path),

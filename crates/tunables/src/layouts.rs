@@ -173,6 +173,9 @@ pub(crate) fn round_trip(factor: &dyn Factor, machine: &Machine, text: &str) {
     let knob = system(factor);
     let before = knob.current(machine).unwrap();
     let settings = knob.settings(machine, &wanted).unwrap();
+    let is_declared =
+        |path: &str| knob.writes().iter().any(|pattern| contract::is_file_of(pattern, path));
+    assert!(settings.iter().all(|setting| is_declared(&setting.file.path)), "{settings:?}");
     let old: Vec<_> = settings.iter().map(|setting| setting.file.read(machine).unwrap()).collect();
     set(factor, machine, text);
     assert_eq!(knob.read_back(machine, &wanted).unwrap(), wanted);

@@ -77,6 +77,22 @@ mod tests {
     }
 
     #[test]
+    fn what_moves_with_a_knob_is_a_file_that_some_factor_writes() {
+        let system = |factor: &&dyn contract::Factor| match factor.knob() {
+            contract::Knob::System(knob) => knob.writes(),
+            _ => Vec::new(),
+        };
+        let written: Vec<String> = ENTRIES.iter().flat_map(system).collect();
+        assert!(written.iter().all(|path| path.starts_with("/sys/") || path.starts_with("/proc/")));
+        let queue = ["nr_requests", "wbt_lat_usec", "iosched/x"]
+            .map(|name| format!("/sys/block/sda/queue/{name}"));
+        let rescaled = hotplug::RESCALED.iter().map(|path| (*path).to_owned());
+        for path in rescaled.chain(queue) {
+            assert!(written.iter().any(|it| contract::is_file_of(it, &path)), "{path}");
+        }
+    }
+
+    #[test]
     fn examples_parse_and_their_canonical_text_parses_to_itself() {
         for factor in ENTRIES {
             let id = factor.describe().id;

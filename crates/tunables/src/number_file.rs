@@ -67,6 +67,10 @@ impl NumberFile {
 }
 
 impl SystemKnob for NumberFile {
+    fn writes(&self) -> Vec<String> {
+        self.files.iter().map(|file| (*file).to_owned()).collect()
+    }
+
     fn settings(&self, machine: &Machine, level: &Level) -> Result<Vec<Setting>> {
         let file = ControlFile::plain(kernel_file::locate(machine, self.files)?);
         Ok(vec![Setting { file, value: self.number(level)?.to_string() }])

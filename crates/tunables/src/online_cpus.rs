@@ -76,6 +76,10 @@ impl Factor for Entry {
 }
 
 impl SystemKnob for Entry {
+    fn writes(&self) -> Vec<String> {
+        vec![online_file("*")]
+    }
+
     /// CPUs come online before others go: there is never none.
     fn settings(&self, machine: &Machine, level: &Level) -> contract::Result<Vec<Setting>> {
         let wanted = cpus_of(level)?;
@@ -103,7 +107,7 @@ impl SystemKnob for Entry {
     }
 }
 
-fn online_file(cpu: usize) -> String {
+fn online_file(cpu: impl std::fmt::Display) -> String {
     format!("/sys/devices/system/cpu/cpu{cpu}/online")
 }
 

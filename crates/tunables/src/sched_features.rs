@@ -94,6 +94,10 @@ impl Factor for Entry {
 }
 
 impl SystemKnob for Entry {
+    fn writes(&self) -> Vec<String> {
+        FILES.iter().map(|file| (*file).to_owned()).collect()
+    }
+
     fn settings(&self, machine: &Machine, level: &Level) -> contract::Result<Vec<Setting>> {
         let path = kernel_file::locate(machine, FILES)?;
         let setting = |word: &str| Setting {
