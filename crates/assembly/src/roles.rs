@@ -57,7 +57,7 @@ fn serve_peer() -> i32 {
 
 fn guardian(arguments: &[OsString]) -> i32 {
     match machine_of_arguments(arguments) {
-        Ok(machine) => executor::serve_guardian(&machine),
+        Ok(machine) => executor::serve_guardian(&machine, &trial_catalogue()),
         Err(error) => {
             anstream::eprintln!("guardian: {error}");
             1

@@ -6,7 +6,8 @@
 
 use crate::child::{BACKGROUND_ROLE, RoleChild, Waited, answer, die_with_parent, receive};
 use crate::context::ExecutorContext;
-use crate::journal::{Journal, JournalEntry};
+use crate::journal::Journal;
+use crate::journal_entry::JournalEntry;
 use contract::{Error, Result};
 use model::{Background, CpuList};
 use serde::{Deserialize, Serialize};

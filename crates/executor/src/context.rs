@@ -4,7 +4,8 @@
 use crate::child::{Marking, padding};
 use crate::executor_settings::ExecutorSettings;
 use crate::guarded_machine::GuardedMachine;
-use crate::journal::{Journal, JournalEntry};
+use crate::journal::Journal;
+use crate::journal_entry::JournalEntry;
 use crate::restore::{RestoreReport, restore};
 use crate::supervisor::TrialSupervisor;
 use contract::{Catalogue, Error, ErrorKind, Interrupt, Result};

@@ -2,7 +2,7 @@
 //! statistics, and for limits of CPU time and I/O.
 
 use crate::context::ExecutorContext;
-use crate::journal::JournalEntry;
+use crate::journal_entry::JournalEntry;
 use crate::limits::{limit_cpu, limit_io, set_weight};
 use contract::{Error, IoGroup, LaunchSpec, Result, ServerGroups};
 use std::collections::BTreeMap;

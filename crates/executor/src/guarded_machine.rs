@@ -4,8 +4,10 @@
 
 use crate::executor_settings::ExecutorSettings;
 use crate::guardian::Guardian;
-use crate::journal::{Journal, JournalEntry, sync_directory};
+use crate::journal::{Journal, sync_directory};
+use crate::journal_entry::JournalEntry;
 use crate::lock::Lock;
+use crate::permitted_changes::PermittedChanges;
 use crate::restore::{acknowledge, restore};
 use contract::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -32,7 +34,8 @@ impl GuardedMachine {
         let machine = &settings.machine;
         let lock = Lock::acquire(machine, &settings.purpose)?;
         lock.refuse_beside(machine)?;
-        let mut journal = Journal::open(machine)?;
+        let permitted = PermittedChanges::of(&settings.catalogue);
+        let mut journal = Journal::open(machine, permitted)?;
         let leftovers = restore(machine, &mut journal, false, &[])?;
         acknowledge(&mut journal, &leftovers, &[])?;
         leftovers.into_result()?;
@@ -43,6 +46,9 @@ impl GuardedMachine {
             JournalEntry::Session { boot_id: machine.boot_id()?, mark: mark.clone() },
             JournalEntry::Directory { path: settings.scratch.clone() },
         ];
+        if let Some(why) = header.iter().find_map(|entry| journal.permitted().refusal(entry)) {
+            return Err(Error::environment("cannot use the directory for files of workloads", why));
+        }
         journal.replace(&header)?;
         make_directory(&settings.scratch)?;
         Ok(Self { settings, journal, mark, header, guardian, lock })

@@ -7,8 +7,9 @@
 
 use crate::journal::Journal;
 use crate::lock::Lock;
+use crate::permitted_changes::PermittedChanges;
 use crate::restore::restore;
-use contract::{Error, Result};
+use contract::{Catalogue, Error, Result};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -101,15 +102,15 @@ impl Guardian {
 }
 
 /// Serves the role. Returns the exit code.
-pub fn serve_guardian(machine: &Machine) -> i32 {
+pub fn serve_guardian(machine: &Machine, catalogue: &Catalogue) -> i32 {
     ignore_terminal_signals();
     let mut sink = [0_u8; 64];
     let mut input = std::io::stdin().lock();
     // Ends when the last write end of the pipe is closed, however that came about.
     while matches!(input.read(&mut sink), Ok(count) if count > 0) {}
     tracing::debug!("the executor's end of the pipe is closed");
-    let outcome =
-        Journal::open(machine).and_then(|mut journal| restore(machine, &mut journal, true, &[]));
+    let outcome = Journal::open(machine, PermittedChanges::of(catalogue))
+        .and_then(|mut journal| restore(machine, &mut journal, true, &[]));
     match outcome {
         Ok(report) if report.is_empty() => 0,
         Ok(report) => {

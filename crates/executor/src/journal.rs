@@ -5,102 +5,18 @@
 //! line announces a change that was never made. A journal that anybody else could have
 //! written is never read.
 
+use crate::journal_entry::JournalEntry;
 use crate::lock::make_runtime_directory;
+use crate::permitted_changes::PermittedChanges;
 use contract::{Error, ErrorKind, Result};
 use rustix::fs::FallocateFlags;
-use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use sys::{Cgroup, ControlFile, Machine, PrivateDirectory};
+use sys::{Machine, PrivateDirectory};
 
 /// More than the entries of any trial with some hundred invocations take.
 const RESERVED: u64 = 128 << 10;
-
-/// A line of the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "entry")]
-pub enum JournalEntry {
-    /// A session begins. Everything that follows happened in this boot.
-    Session {
-        /// The boot's id.
-        boot_id: String,
-        /// `NAME=value` in the environment of every process we start.
-        mark: String,
-    },
-    /// A file is about to be written.
-    Setting {
-        /// Number within the journal.
-        id: u64,
-        /// The factor, for people.
-        factor: String,
-        /// Position when restoring; lower first.
-        order: u8,
-        /// The file.
-        file: ControlFile,
-        /// What it held.
-        old: String,
-        /// What is written.
-        new: String,
-        /// Whether it is a file of a device that was made for the trial: whatever it holds
-        /// later came of that.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        is_of_made: bool,
-    },
-    /// The announced value is being written.
-    Writing {
-        /// The setting.
-        id: u64,
-    },
-    /// What the file held right after writing: the kernel may clamp.
-    Applied {
-        /// The setting.
-        id: u64,
-        /// Read back.
-        actual: String,
-    },
-    /// The setting is put back, or left as another program has set it.
-    Settled {
-        /// The setting.
-        id: u64,
-    },
-    /// Everything that is still open is ours and is being put back.
-    Restoring,
-    /// Putting back has ended; what is still open failed.
-    RestoringEnded,
-    /// A setting that somebody else changed meanwhile, until a user was told.
-    LeftAlone {
-        /// What was found, in words.
-        line: String,
-    },
-    /// A process group was started; its members may outlive us.
-    Group {
-        /// The group.
-        group: i32,
-    },
-    /// No process of the group is left.
-    GroupEnded {
-        /// The group.
-        group: i32,
-    },
-    /// What outlives trials was started: a group with a mark of its own.
-    Standing {
-        /// The group.
-        group: i32,
-        /// `NAME=value` in the environment of its processes.
-        mark: String,
-    },
-    /// A control group is about to be made.
-    Cgroup {
-        /// The group.
-        cgroup: Cgroup,
-    },
-    /// A directory for temporary files is about to be made.
-    Directory {
-        /// Its path.
-        path: PathBuf,
-    },
-}
 
 /// The machine's journal, open for appending.
 #[derive(Debug)]
@@ -110,6 +26,7 @@ pub struct Journal {
     file: File,
     next_id: u64,
     machine: Machine,
+    permitted: PermittedChanges,
 }
 
 impl Journal {
@@ -117,11 +34,12 @@ impl Journal {
     /// What replaces it, until it is whole.
     const NEXT: &'static str = "journal.next";
 
-    /// Opens the journal, creating it where there is none. The caller holds the lock.
+    /// Opens the journal, creating it where there is none. The caller holds the lock. What is
+    /// not permitted is neither written into it nor obeyed.
     ///
     /// # Errors
     /// When the runtime directory cannot be written, or as [`Journal::read`].
-    pub fn open(machine: &Machine) -> Result<Self> {
+    pub fn open(machine: &Machine, permitted: PermittedChanges) -> Result<Self> {
         let directory = make_runtime_directory(machine.runtime())?;
         let path = machine.runtime().join(Self::FILE);
         let entries = entries_of(&path, directory.read(Self::FILE))?;
@@ -134,7 +52,7 @@ impl Journal {
             directory.append(Self::FILE).map_err(|error| cannot("open", &path, &error))?;
         cut_torn_line(&mut file).map_err(|error| cannot("truncate", &path, &error))?;
         directory.sync().map_err(|error| cannot("sync", machine.runtime(), &error))?;
-        Ok(Self { directory, path, file, next_id, machine: machine.clone() })
+        Ok(Self { directory, path, file, next_id, machine: machine.clone(), permitted })
     }
 
     /// Reads a machine's journal without opening it for writing; empty where there is none.
@@ -156,6 +74,11 @@ impl Journal {
         entries_of(&self.path, self.directory.read(Self::FILE))
     }
 
+    /// What restoring obeys.
+    pub(crate) fn permitted(&self) -> &PermittedChanges {
+        &self.permitted
+    }
+
     /// A number for the next setting.
     pub fn next_id(&mut self) -> u64 {
         self.next_id += 1;
@@ -165,9 +88,13 @@ impl Journal {
     /// Appends an entry and waits until it is stored. Only then may the change be made.
     ///
     /// # Errors
-    /// When it cannot be stored: the change must not be made.
+    /// When it cannot be stored, or restoring would not obey it: the change must not be made.
     pub fn append(&mut self, entry: &JournalEntry) -> Result<()> {
         tracing::trace!(?entry, "journal");
+        if let Some(why) = self.permitted.refusal(entry) {
+            let attempted = "cannot announce a change that would not be put back";
+            return Err(Error::environment(attempted, why));
+        }
         self.machine.crash_point();
         let mut line = serde_json::to_vec(entry)
             .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
@@ -311,11 +238,15 @@ mod tests {
             id,
             factor: "thp".to_owned(),
             order: 50,
-            file: ControlFile::bracketed("/sys/x"),
+            file: sys::ControlFile::bracketed("/sys/x"),
             old: "always".to_owned(),
             new: "never".to_owned(),
             is_of_made: false,
         }
+    }
+
+    fn permitted() -> PermittedChanges {
+        PermittedChanges::to(["/sys/x".to_owned()])
     }
 
     fn machine(directory: &Path) -> Machine {
@@ -326,7 +257,7 @@ mod tests {
     fn a_torn_last_line_is_dropped_at_every_length_and_the_rest_is_kept() {
         let directory = tempfile::tempdir().unwrap();
         let machine = machine(directory.path());
-        let mut journal = Journal::open(&machine).unwrap();
+        let mut journal = Journal::open(&machine, permitted()).unwrap();
         for _ in 0..3 {
             let id = journal.next_id();
             journal.append(&setting(id)).unwrap();
@@ -335,7 +266,7 @@ mod tests {
         for length in 0..=whole.len() {
             fs::write(directory.path().join(Journal::FILE), &whole[..length]).unwrap();
             let complete = whole[..length].iter().filter(|byte| **byte == b'\n').count();
-            let mut journal = Journal::open(&machine).unwrap();
+            let mut journal = Journal::open(&machine, permitted()).unwrap();
             assert!(journal.entries().unwrap().len() >= complete, "{length}");
             let id = journal.next_id();
             journal.append(&setting(id)).unwrap();
@@ -355,14 +286,16 @@ mod tests {
     fn a_journal_that_others_could_write_is_kept_and_never_obeyed() {
         let directory = tempfile::tempdir().unwrap();
         let machine = machine(directory.path());
-        let mut journal = Journal::open(&machine).unwrap();
+        let mut journal = Journal::open(&machine, permitted()).unwrap();
         let id = journal.next_id();
         journal.append(&setting(id)).unwrap();
         let path = directory.path().join(Journal::FILE);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let text = fs::read(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
-        for outcome in [Journal::read(&machine), Journal::open(&machine).and(Ok(Vec::new()))] {
+        for outcome in
+            [Journal::read(&machine), Journal::open(&machine, permitted()).and(Ok(Vec::new()))]
+        {
             let error = outcome.unwrap_err();
             assert_eq!(error.kind, ErrorKind::RestoreIncomplete, "{error}");
         }

@@ -1,6 +1,7 @@
 //! Setting a subject's levels: journalled before, read back after.
 
-use crate::journal::{Journal, JournalEntry};
+use crate::journal::Journal;
+use crate::journal_entry::JournalEntry;
 use crate::trial_resources::HeldLevel;
 use contract::{
     Catalogue, Error, FIRST_KNOB, Factor, Knob, LaunchSpec, NotHeld, ON_TOP, Result, Setting,

@@ -9,7 +9,7 @@ use crate::child::{RoleChild, Waited, answer, die_with_parent, receive};
 use crate::context::{ExecutorContext, make_scratch};
 use crate::groups::long_lived_groups;
 use crate::guarded_machine::new_mark;
-use crate::journal::JournalEntry;
+use crate::journal_entry::JournalEntry;
 use crate::load_process::give_up_exemption;
 use contract::{
     Catalogue, Error, Event, LaunchSpec, Phase, Problem, Result, ServerGroups, ServiceFacts,

@@ -4,8 +4,10 @@
 //! before what it rescales), then everything is read once more, because
 //! restoring one knob may have moved another.
 
-use crate::journal::{Journal, JournalEntry};
+use crate::journal::Journal;
+use crate::journal_entry::JournalEntry;
 use crate::kill_processes::end;
+use crate::permitted_changes::PermittedChanges;
 use contract::{Error, ON_TOP, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -89,6 +91,8 @@ struct Open {
     /// An earlier restore judged what is open, and was cut off.
     is_restoring: bool,
     left_alone: Vec<String>,
+    /// What entries say that no executor of this binary can have written.
+    refused: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -104,9 +108,16 @@ struct OpenSetting {
 }
 
 impl Open {
-    fn of(entries: Vec<JournalEntry>) -> Self {
+    fn of(entries: Vec<JournalEntry>, permitted: &PermittedChanges) -> Self {
         let mut open = Self::default();
         for entry in entries {
+            if let Some(why) = permitted.refusal(&entry) {
+                open.refused.push(format!("{why}: the journal says so, and was not obeyed"));
+                if let JournalEntry::Session { boot_id, .. } = entry {
+                    open.boot_id = boot_id;
+                }
+                continue;
+            }
             match entry {
                 JournalEntry::Session { boot_id, mark } => {
                     open.boot_id = boot_id;
@@ -216,8 +227,8 @@ impl OpenSetting {
 ///
 /// # Errors
 /// When the journal cannot be read.
-pub fn pending(machine: &Machine) -> Result<Vec<String>> {
-    let mut open = Open::of(Journal::read(machine)?);
+pub fn pending(machine: &Machine, permitted: &PermittedChanges) -> Result<Vec<String>> {
+    let mut open = Open::of(Journal::read(machine)?, permitted);
     open.groups.clear();
     let is_this_boot = machine.boot_id().is_ok_and(|boot_id| boot_id == open.boot_id);
     let mut lines = Vec::new();
@@ -241,11 +252,13 @@ pub fn pending(machine: &Machine) -> Result<Vec<String>> {
         open.directories.iter().filter(|path| path.exists()).map(|path| path.display().to_string()),
     );
     lines.extend(open.left_alone.iter().map(|line| format!("{line} (left alone)")));
+    lines.extend(open.refused);
     Ok(lines)
 }
 
-/// Puts back everything the journal holds, and leaves only `keep` in it. The
-/// caller holds the lock. `are_groups_fresh` says that the session ended just now, so that the
+/// Puts back everything the journal holds that this binary can have changed, and leaves only
+/// `keep` in it; what names anything else is kept, and reported as failed. The caller holds the
+/// lock. `are_groups_fresh` says that the session ended just now, so that the
 /// process groups it recorded cannot have been reused by strangers. What is left
 /// alone stays in the journal until [`acknowledge`].
 ///
@@ -258,7 +271,7 @@ pub fn restore(
     are_groups_fresh: bool,
     keep: &[JournalEntry],
 ) -> Result<RestoreReport> {
-    let mut open = Open::of(journal.entries()?);
+    let mut open = Open::of(journal.entries()?, journal.permitted());
     open.spare(keep);
     if !are_groups_fresh {
         open.groups.clear();
@@ -266,6 +279,7 @@ pub fn restore(
     let mut report = RestoreReport::default();
     let is_this_boot = machine.boot_id()? == open.boot_id;
     report.left_alone.clone_from(&open.left_alone);
+    report.failed.clone_from(&open.refused);
     let mut notes = Notes { journal, lost: None };
     if is_this_boot {
         end_processes(machine, &open, &mut report);
@@ -454,6 +468,11 @@ mod tests {
     const CPU1: &str = "/sys/devices/system/cpu/cpu1/online";
     const THP: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
+    fn permitted() -> PermittedChanges {
+        let queue = "/sys/block/*/queue/iosched/*";
+        PermittedChanges::to([SLICE, CPU1, THP, queue].map(str::to_owned))
+    }
+
     /// A kernel that clamps, shows brackets, and rescales the slice on hotplug.
     fn machine(root: &Path) -> Machine {
         for (path, text) in [
@@ -479,7 +498,7 @@ mod tests {
 
     fn journal(machine: &Machine) -> Journal {
         fs::create_dir_all(machine.runtime()).unwrap();
-        let mut journal = Journal::open(machine).unwrap();
+        let mut journal = Journal::open(machine, permitted()).unwrap();
         journal
             .append(&JournalEntry::Session {
                 boot_id: "boot-one".to_owned(),
@@ -651,7 +670,7 @@ mod tests {
         assert_eq!(report.left_alone.len(), 1);
         assert_eq!(ControlFile::bracketed(THP).read(&machine).unwrap(), "always");
         // A guardian tells nobody: the next start finds it again.
-        assert_eq!(pending(&machine).unwrap().len(), 1);
+        assert_eq!(pending(&machine, &permitted()).unwrap().len(), 1);
         assert_eq!(restore(&machine, &mut journal, true, &[]).unwrap(), report);
         acknowledge(&mut journal, &report, &[]).unwrap();
         let error = report.into_result().unwrap_err();
@@ -731,10 +750,48 @@ mod tests {
         set(&machine, &mut journal, 50, ControlFile::plain(SLICE), "2000000");
         let boot_id = directory.path().join("proc/sys/kernel/random/boot_id");
         fs::write(boot_id, "boot-two\n").unwrap();
-        assert_eq!(pending(&machine).unwrap(), Vec::<String>::new());
+        assert_eq!(pending(&machine, &permitted()).unwrap(), Vec::<String>::new());
         assert!(restore(&machine, &mut journal, false, &[]).unwrap().is_empty());
         assert_eq!(ControlFile::plain(SLICE).read(&machine).unwrap(), "2000000");
         assert_eq!(journal.entries().unwrap(), []);
+    }
+
+    #[test]
+    fn an_entry_that_no_trial_can_have_written_is_kept_and_reported_and_the_rest_obeyed() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let before = values(&machine);
+        let victim = directory.path().join("victim");
+        fs::create_dir(&victim).unwrap();
+        let target = "/etc/cron";
+        fs::create_dir(directory.path().join("etc")).unwrap();
+        fs::write(directory.path().join(&target[1..]), "new\n").unwrap();
+        let mut journal = journal(&machine);
+        set(&machine, &mut journal, 50, ControlFile::plain(SLICE), "2000000");
+        let setting = JournalEntry::Setting {
+            id: 7,
+            factor: "knob".to_owned(),
+            order: 50,
+            file: ControlFile::plain(target),
+            old: "old".to_owned(),
+            new: "new".to_owned(),
+            is_of_made: false,
+        };
+        let made = JournalEntry::Directory { path: victim.clone() };
+        assert!(journal.append(&made).is_err(), "nor is it written");
+        let mut entries = journal.entries().unwrap();
+        entries.extend([setting, JournalEntry::Writing { id: 7 }, made]);
+        journal.replace(&entries).unwrap();
+        assert_eq!(pending(&machine, &permitted()).unwrap().len(), 3);
+        let report = restore(&machine, &mut journal, true, &[]).unwrap();
+        assert_eq!(report.failed.len(), 2, "{report:?}");
+        assert_eq!(values(&machine), before);
+        assert!(victim.is_dir());
+        let text = fs::read_to_string(directory.path().join(&target[1..])).unwrap();
+        assert_eq!(text, "new\n");
+        let error = report.into_result().unwrap_err();
+        assert_eq!(error.kind, contract::ErrorKind::RestoreIncomplete);
+        assert_eq!(restore(&machine, &mut journal, false, &[]).unwrap().failed.len(), 2);
     }
 
     #[test]

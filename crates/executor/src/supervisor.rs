@@ -3,7 +3,8 @@
 
 use crate::executor_settings::ExecutorSettings;
 use crate::guarded_machine::GuardedMachine;
-use crate::journal::{Journal, JournalEntry};
+use crate::journal::Journal;
+use crate::journal_entry::JournalEntry;
 use contract::{Error, HolderProcess, Interrupt, Program, Result, Supervisor, is_log_line};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::OsString;

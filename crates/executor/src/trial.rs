@@ -2,7 +2,7 @@
 
 use crate::background::Hogs;
 use crate::context::{ExecutorContext, make_scratch};
-use crate::journal::JournalEntry;
+use crate::journal_entry::JournalEntry;
 use crate::knobs::{Knobs, Refusal};
 use crate::long_lived_service::LongLivedSlot;
 use crate::trial_resources::TrialResources;

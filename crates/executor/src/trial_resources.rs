@@ -1,7 +1,8 @@
 //! What a trial holds beside its workload: declared background load, held levels, its target.
 
 use crate::background::Hogs;
-use crate::journal::{Journal, JournalEntry};
+use crate::journal::Journal;
+use crate::journal_entry::JournalEntry;
 use contract::{Error, ErrorKind, Held, Lost, Result};
 use model::{Level, StorageTarget};
 use std::collections::{BTreeMap, BTreeSet};

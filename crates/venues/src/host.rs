@@ -200,7 +200,7 @@ impl Host {
     /// When another campaign runs here, or something could not be put back.
     pub fn restore(&self) -> Result<executor::RestoreReport> {
         let lock = executor::Lock::acquire(&self.settings.machine, "schedlab restore")?;
-        let mut journal = executor::Journal::open(&self.settings.machine)?;
+        let mut journal = executor::Journal::open(&self.settings.machine, self.permitted())?;
         let report = executor::restore(&self.settings.machine, &mut journal, false, &[])?;
         executor::acknowledge(&mut journal, &report, &[])?;
         drop(lock);
@@ -230,7 +230,11 @@ impl Host {
     /// # Errors
     /// When the journal cannot be read.
     pub fn pending(&self) -> Result<Vec<String>> {
-        executor::pending(&self.settings.machine)
+        executor::pending(&self.settings.machine, &self.permitted())
+    }
+
+    fn permitted(&self) -> executor::PermittedChanges {
+        executor::PermittedChanges::of(&self.settings.catalogue)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::child::{RoleChild, Waited};
 use crate::context::make_scratch;
 use crate::groups::join_groups;
 use crate::health::Health;
-use crate::journal::JournalEntry;
+use crate::journal_entry::JournalEntry;
 use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
 use crate::running::Running;
 use contract::{AttachedProbe, Error, ErrorKind, LaunchSpec, Phase, ProbeTarget, Result};

@@ -1,0 +1,90 @@
+//! What a line of the journal says.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use sys::{Cgroup, ControlFile};
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "entry")]
+pub enum JournalEntry {
+    /// A session begins. Everything that follows happened in this boot.
+    Session {
+        /// The boot's id.
+        boot_id: String,
+        /// `NAME=value` in the environment of every process we start.
+        mark: String,
+    },
+    /// A file is about to be written.
+    Setting {
+        /// Number within the journal.
+        id: u64,
+        /// The factor, for people.
+        factor: String,
+        /// Position when restoring; lower first.
+        order: u8,
+        /// The file.
+        file: ControlFile,
+        /// What it held.
+        old: String,
+        /// What is written.
+        new: String,
+        /// Whether it is a file of a device that was made for the trial: whatever it holds
+        /// later came of that.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_of_made: bool,
+    },
+    /// The announced value is being written.
+    Writing {
+        /// The setting.
+        id: u64,
+    },
+    /// What the file held right after writing: the kernel may clamp.
+    Applied {
+        /// The setting.
+        id: u64,
+        /// Read back.
+        actual: String,
+    },
+    /// The setting is put back, or left as another program has set it.
+    Settled {
+        /// The setting.
+        id: u64,
+    },
+    /// Everything that is still open is ours and is being put back.
+    Restoring,
+    /// Putting back has ended; what is still open failed.
+    RestoringEnded,
+    /// A setting that somebody else changed meanwhile, until a user was told.
+    LeftAlone {
+        /// What was found, in words.
+        line: String,
+    },
+    /// A process group was started; its members may outlive us.
+    Group {
+        /// The group.
+        group: i32,
+    },
+    /// No process of the group is left.
+    GroupEnded {
+        /// The group.
+        group: i32,
+    },
+    /// What outlives trials was started: a group with a mark of its own.
+    Standing {
+        /// The group.
+        group: i32,
+        /// `NAME=value` in the environment of its processes.
+        mark: String,
+    },
+    /// A control group is about to be made.
+    Cgroup {
+        /// The group.
+        cgroup: Cgroup,
+    },
+    /// A directory for temporary files is about to be made.
+    Directory {
+        /// Its path.
+        path: PathBuf,
+    },
+}
