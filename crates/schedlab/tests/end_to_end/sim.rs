@@ -42,6 +42,34 @@ fn a_known_effect_is_found_and_its_absence_too() {
 }
 
 #[test]
+fn results_have_the_same_modes_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    for umask in [0o000, 0o077] {
+        let bench = Bench::new();
+        let file = bench.experiment("effect", EXPERIMENT);
+        let mut command = bench.command(&["run", &file]);
+        // SAFETY: umask(2) is async-signal-safe.
+        unsafe {
+            command.pre_exec(move || {
+                rustix::process::umask(rustix::fs::Mode::from_raw_mode(umask));
+                Ok(())
+            });
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", errors(&output));
+        let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&bench.results()), 0o755, "{umask:o}");
+        assert_eq!(mode(&bench.campaign()), 0o755, "{umask:o}");
+        assert_eq!(mode(&bench.campaign().join("records.jsonl")), 0o644, "{umask:o}");
+        for entry in std::fs::read_dir(bench.campaign()).unwrap() {
+            let path = entry.unwrap().path();
+            assert_eq!(mode(&path) & 0o022, 0, "{umask:o}: {}", path.display());
+        }
+    }
+}
+
+#[test]
 fn the_reports_own_command_runs_the_same_plan_again() {
     let bench = Bench::new();
     let file = bench.experiment("effect", EXPERIMENT);
