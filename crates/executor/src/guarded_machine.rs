@@ -18,7 +18,7 @@ pub struct GuardedMachine {
     journal: Journal,
     mark: String,
     /// What stays in the journal between trials.
-    header: [JournalEntry; 2],
+    header: [JournalEntry; 3],
     guardian: Guardian,
     lock: Lock,
 }
@@ -42,10 +42,10 @@ impl GuardedMachine {
         make_directory(&settings.logs)?;
         let guardian = start_guardian(&settings, &lock)?;
         let mark = format!("SCHEDLAB_MARK={}", new_mark(machine.runtime())?);
-        let header = [
-            JournalEntry::Session { boot_id: machine.boot_id()?, mark: mark.clone() },
-            JournalEntry::Directory { path: settings.scratch.clone() },
-        ];
+        let begin = JournalEntry::Session { boot_id: machine.boot_id()?, mark: mark.clone() };
+        let scratch = JournalEntry::Directory { path: settings.scratch.clone() };
+        // Twice, so that no single damaged line hides the boot and the mark.
+        let header = [begin.clone(), scratch, begin];
         if let Some(why) = header.iter().find_map(|entry| journal.permitted().refusal(entry)) {
             return Err(Error::environment("cannot use the directory for files of workloads", why));
         }

@@ -1,11 +1,12 @@
 //! The journal: what was changed, written down before it is changed.
 //!
-//! One append-only file of JSON lines for the whole machine, in its runtime
-//! directory. Each append is synced before the change it announces. A torn last
-//! line announces a change that was never made. A journal that anybody else could have
-//! written is never read.
+//! One append-only file of lines for the whole machine, in its runtime directory. Each append is
+//! synced before the change it announces. A journal that anybody else could have written is never
+//! read. Its writer keeps what it says in memory, too: one that is deleted, replaced or cut
+//! meanwhile is noticed, announces nothing more, and costs nothing of what was announced.
 
 use crate::journal_entry::JournalEntry;
+use crate::journal_text::{JournalText, journal_line, journal_text, parse_journal};
 use crate::lock::make_runtime_directory;
 use crate::permitted_changes::PermittedChanges;
 use contract::{Error, ErrorKind, Result};
@@ -24,6 +25,9 @@ pub struct Journal {
     directory: PrivateDirectory,
     path: PathBuf,
     file: File,
+    /// What the file holds, as far as it was read when it was opened or written since.
+    text: JournalText,
+    length: u64,
     next_id: u64,
     machine: Machine,
     permitted: PermittedChanges,
@@ -41,37 +45,41 @@ impl Journal {
     /// When the runtime directory cannot be written, or as [`Journal::read`].
     pub fn open(machine: &Machine, permitted: PermittedChanges) -> Result<Self> {
         let directory = make_runtime_directory(machine.runtime())?;
-        let path = machine.runtime().join(Self::FILE);
-        let entries = entries_of(&path, directory.read(Self::FILE))?;
-        let highest = entries.iter().filter_map(|entry| match entry {
+        let path = Self::path(machine);
+        // Before a file is made in its place.
+        text_of(&path, directory.read(Self::FILE))?;
+        let mut file =
+            directory.append(Self::FILE).map_err(|error| cannot("open", &path, &error))?;
+        let length = cut_torn_line(&mut file).map_err(|error| cannot("truncate", &path, &error))?;
+        directory.sync().map_err(|error| cannot("sync", machine.runtime(), &error))?;
+        let text = text_of(&path, directory.read(Self::FILE))?;
+        let highest = text.entries.iter().filter_map(|entry| match entry {
             JournalEntry::Setting { id, .. } => Some(*id),
             _ => None,
         });
         let next_id = highest.max().map_or(0, |id| id + 1);
-        let mut file =
-            directory.append(Self::FILE).map_err(|error| cannot("open", &path, &error))?;
-        cut_torn_line(&mut file).map_err(|error| cannot("truncate", &path, &error))?;
-        directory.sync().map_err(|error| cannot("sync", machine.runtime(), &error))?;
-        Ok(Self { directory, path, file, next_id, machine: machine.clone(), permitted })
+        let machine = machine.clone();
+        Ok(Self { directory, path, file, text, length, next_id, machine, permitted })
     }
 
     /// Reads a machine's journal without opening it for writing; empty where there is none.
     ///
     /// # Errors
-    /// When it exists but cannot be read, or somebody else could have written it, or a line that
-    /// is not the last is damaged.
-    pub fn read(machine: &Machine) -> Result<Vec<JournalEntry>> {
+    /// When it exists but cannot be read, or somebody else could have written it.
+    pub fn read(machine: &Machine) -> Result<JournalText> {
         let opened = PrivateDirectory::open(machine.runtime())
             .and_then(|directory| directory.read(Self::FILE));
-        entries_of(&machine.runtime().join(Self::FILE), opened)
+        text_of(&Self::path(machine), opened)
     }
 
-    /// The entries so far.
-    ///
-    /// # Errors
-    /// As [`Journal::read`].
-    pub fn entries(&self) -> Result<Vec<JournalEntry>> {
-        entries_of(&self.path, self.directory.read(Self::FILE))
+    /// Where a machine's journal is.
+    pub fn path(machine: &Machine) -> PathBuf {
+        machine.runtime().join(Self::FILE)
+    }
+
+    /// The entries so far, and what of it is unknown.
+    pub fn text(&self) -> &JournalText {
+        &self.text
     }
 
     /// What restoring obeys.
@@ -96,22 +104,43 @@ impl Journal {
             return Err(Error::environment(attempted, why));
         }
         self.machine.crash_point();
-        let mut line = serde_json::to_vec(entry)
+        self.check_unchanged()?;
+        let number = self.text.last_number + 1;
+        let line = journal_line(number, entry)
             .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
-        line.push(b'\n');
-        let kept = self.file.metadata().map_err(|error| cannot("read", &self.path, &error))?.len();
         let written = self
             .machine
             .check_space()
-            .and_then(|()| self.file.write_all(&line))
+            .and_then(|()| self.file.write_all(line.as_bytes()))
             .and_then(|()| self.file.sync_data());
         if let Err(error) = written {
             // Half a line would damage the next one; a torn end is dropped on reading anyway.
-            let _ = self.file.set_len(kept);
+            let _ = self.file.set_len(self.length);
             return Err(cannot("append to", &self.path, &error));
         }
+        self.length += line.len() as u64;
+        self.text.last_number = number;
+        self.text.entries.push(entry.clone());
         self.machine.crash_point();
         Ok(())
+    }
+
+    /// What is announced must be found by a later start.
+    fn check_unchanged(&self) -> Result<()> {
+        let is_there = self
+            .directory
+            .holds(Self::FILE, &self.file)
+            .and_then(|is_there| Ok(is_there && self.file.metadata()?.len() == self.length))
+            .map_err(|error| cannot("read", &self.path, &error))?;
+        if is_there {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Environment,
+            format!("cannot announce a change in {}", self.path.display()),
+            "somebody deleted, replaced or cut it since it was written",
+            "what it announced is put back all the same; find out what removes files there",
+        ))
     }
 
     /// Replaces the journal by what is still open, in one step: a crash finds
@@ -122,65 +151,37 @@ impl Journal {
     /// When the new text cannot be stored.
     pub fn replace(&mut self, entries: &[JournalEntry]) -> Result<()> {
         self.machine.crash_point();
-        let mut text = Vec::new();
-        for entry in entries {
-            serde_json::to_writer(&mut text, entry)
-                .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
-            text.push(b'\n');
-        }
+        let text = journal_text(entries)
+            .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
         let write = || -> std::io::Result<File> {
             self.machine.check_space()?;
             let mut file = self.directory.create(Self::NEXT)?;
-            file.write_all(&text)?;
+            file.write_all(text.as_bytes())?;
             reserve(&file, text.len() as u64)?;
             file.sync_all()?;
             self.directory.rename(Self::NEXT, Self::FILE)?;
             Ok(file)
         };
         self.file = write().map_err(|error| cannot("replace", &self.path, &error))?;
+        self.length = text.len() as u64;
+        self.text = JournalText {
+            entries: entries.to_vec(),
+            damaged: Vec::new(),
+            last_number: entries.len() as u64,
+        };
         self.directory.sync().map_err(|error| cannot("sync", self.directory.path(), &error))?;
         self.machine.crash_point();
         Ok(())
     }
 }
 
-/// Parses journal text. A damaged last line is a torn append and is dropped;
-/// any other damaged line is an error naming it.
-///
-/// # Errors
-/// The number of the damaged line and why.
-pub fn parse_journal(text: &str) -> std::result::Result<Vec<JournalEntry>, String> {
-    let is_complete = text.is_empty() || text.ends_with('\n');
-    let lines: Vec<&str> = text.lines().collect();
-    let mut entries = Vec::with_capacity(lines.len());
-    for (index, line) in lines.iter().enumerate() {
-        if line.trim().is_empty() {
-            continue;
-        }
-        match serde_json::from_str(line) {
-            Ok(entry) => entries.push(entry),
-            Err(_) if index + 1 == lines.len() && !is_complete => {}
-            Err(error) => return Err(format!("line {}: {error}", index + 1)),
-        }
+fn text_of(path: &Path, opened: std::io::Result<File>) -> Result<JournalText> {
+    match opened.and_then(|mut file| whole(&mut file)) {
+        Ok(bytes) => Ok(parse_journal(&String::from_utf8_lossy(&bytes))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(JournalText::default()),
+        Err(error) if sys::is_untrusted(&error) => Err(unbelievable(path, &error)),
+        Err(error) => Err(cannot("read", path, &error)),
     }
-    Ok(entries)
-}
-
-fn entries_of(path: &Path, opened: std::io::Result<File>) -> Result<Vec<JournalEntry>> {
-    let bytes = match opened.and_then(|mut file| whole(&mut file)) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) if sys::is_untrusted(&error) => return Err(unbelievable(path, &error)),
-        Err(error) => return Err(cannot("read", path, &error)),
-    };
-    parse_journal(&String::from_utf8_lossy(&bytes)).map_err(|why| {
-        Error::new(
-            ErrorKind::RestoreIncomplete,
-            format!("cannot understand the journal {}", path.display()),
-            why,
-            "it tells what to put back: read it, put the values back by hand, then remove it",
-        )
-    })
 }
 
 fn unbelievable(path: &Path, error: &std::io::Error) -> Error {
@@ -199,14 +200,14 @@ fn whole(file: &mut File) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Cuts off a line without an end, so that later appends begin a line.
-fn cut_torn_line(file: &mut File) -> std::io::Result<()> {
+/// Cuts off a line without an end, so that later appends begin a line; returns the length.
+fn cut_torn_line(file: &mut File) -> std::io::Result<u64> {
     let bytes = whole(file)?;
-    if bytes.is_empty() || bytes.ends_with(b"\n") {
-        return Ok(());
-    }
     let kept = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
-    file.set_len(kept as u64)
+    if kept < bytes.len() {
+        file.set_len(kept as u64)?;
+    }
+    Ok(kept as u64)
 }
 
 /// Sets space aside behind `length` where the file system can.
@@ -267,19 +268,38 @@ mod tests {
             fs::write(directory.path().join(Journal::FILE), &whole[..length]).unwrap();
             let complete = whole[..length].iter().filter(|byte| **byte == b'\n').count();
             let mut journal = Journal::open(&machine, permitted()).unwrap();
-            assert!(journal.entries().unwrap().len() >= complete, "{length}");
+            assert!(journal.text().entries.len() >= complete, "{length}");
             let id = journal.next_id();
             journal.append(&setting(id)).unwrap();
-            let entries = journal.entries().unwrap();
+            let entries = &journal.text().entries;
             assert_eq!(entries.last(), Some(&setting(id)));
             assert_eq!(entries.len(), complete + 1, "{length}");
         }
     }
 
     #[test]
-    fn a_damaged_line_in_the_middle_is_an_error_and_never_silence() {
-        let text = format!("{}\n{{oops\n{}\n", json(&setting(0)), json(&setting(1)));
-        assert!(parse_journal(&text).unwrap_err().starts_with("line 2"));
+    fn a_journal_that_is_deleted_replaced_or_cut_announces_nothing_more_and_loses_nothing() {
+        type Harm = fn(&Path);
+        let delete: Harm = |path| fs::remove_file(path).unwrap();
+        let replace: Harm = |path| {
+            let text = fs::read(path).unwrap();
+            fs::remove_file(path).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let cut: Harm = |path| fs::write(path, "").unwrap();
+        for harm in [delete, replace, cut] {
+            let directory = tempfile::tempdir().unwrap();
+            let machine = machine(directory.path());
+            let mut journal = Journal::open(&machine, permitted()).unwrap();
+            journal.append(&setting(0)).unwrap();
+            harm(&Journal::path(&machine));
+            let error = journal.append(&setting(1)).unwrap_err();
+            assert!(error.cause.contains("deleted, replaced or cut"), "{error}");
+            assert_eq!(journal.text().entries, [setting(0)]);
+            journal.replace(&[setting(0)]).unwrap();
+            journal.append(&setting(1)).unwrap();
+            assert_eq!(&Journal::read(&machine).unwrap(), journal.text());
+        }
     }
 
     #[test]
@@ -293,9 +313,10 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let text = fs::read(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
-        for outcome in
-            [Journal::read(&machine), Journal::open(&machine, permitted()).and(Ok(Vec::new()))]
-        {
+        for outcome in [
+            Journal::read(&machine),
+            Journal::open(&machine, permitted()).and(Ok(JournalText::default())),
+        ] {
             let error = outcome.unwrap_err();
             assert_eq!(error.kind, ErrorKind::RestoreIncomplete, "{error}");
         }
@@ -305,9 +326,5 @@ mod tests {
         fs::rename(&path, elsewhere.path().join("journal")).unwrap();
         std::os::unix::fs::symlink(elsewhere.path().join("journal"), &path).unwrap();
         assert_eq!(Journal::read(&machine).unwrap_err().kind, ErrorKind::RestoreIncomplete);
-    }
-
-    fn json(entry: &JournalEntry) -> String {
-        serde_json::to_string(entry).unwrap()
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::journal::Journal;
 use crate::journal_entry::JournalEntry;
+use crate::journal_text::JournalText;
 use crate::kill_processes::end;
 use crate::permitted_changes::PermittedChanges;
 use contract::{Error, ON_TOP, Result};
@@ -93,6 +94,8 @@ struct Open {
     left_alone: Vec<String>,
     /// What entries say that no executor of this binary can have written.
     refused: Vec<String>,
+    /// Lines of the journal that are damaged or lost.
+    unknown: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -108,9 +111,9 @@ struct OpenSetting {
 }
 
 impl Open {
-    fn of(entries: Vec<JournalEntry>, permitted: &PermittedChanges) -> Self {
-        let mut open = Self::default();
-        for entry in entries {
+    fn of(machine: &Machine, text: &JournalText, permitted: &PermittedChanges) -> Self {
+        let mut open = Self { unknown: unknown(machine, text), ..Self::default() };
+        for entry in text.entries.iter().cloned() {
             if let Some(why) = permitted.refusal(&entry) {
                 open.refused.push(format!("{why}: the journal says so, and was not obeyed"));
                 if let JournalEntry::Session { boot_id, .. } = entry {
@@ -172,6 +175,12 @@ impl Open {
         open
     }
 
+    /// Whether what is open was changed in this boot. Where the line that tells is lost, what was
+    /// written still has to be found as it was written before it is put back.
+    fn is_of(&self, boot_id: &str) -> bool {
+        self.boot_id == boot_id || (self.boot_id.is_empty() && !self.unknown.is_empty())
+    }
+
     /// Leaves alone what goes on.
     fn spare(&mut self, keep: &[JournalEntry]) {
         for entry in keep {
@@ -215,6 +224,15 @@ impl Open {
     }
 }
 
+/// What the journal's damaged lines say, which nobody knows.
+fn unknown(machine: &Machine, text: &JournalText) -> Vec<String> {
+    let path = Journal::path(machine);
+    let told = |line: &String| {
+        format!("{}: {line}: what it says is unknown; read it, then remove it", path.display())
+    };
+    text.damaged.iter().map(told).collect()
+}
+
 impl OpenSetting {
     fn line(&self) -> String {
         let name =
@@ -228,9 +246,9 @@ impl OpenSetting {
 /// # Errors
 /// When the journal cannot be read.
 pub fn pending(machine: &Machine, permitted: &PermittedChanges) -> Result<Vec<String>> {
-    let mut open = Open::of(Journal::read(machine)?, permitted);
+    let mut open = Open::of(machine, &Journal::read(machine)?, permitted);
     open.groups.clear();
-    let is_this_boot = machine.boot_id().is_ok_and(|boot_id| boot_id == open.boot_id);
+    let is_this_boot = machine.boot_id().is_ok_and(|boot_id| open.is_of(&boot_id));
     let mut lines = Vec::new();
     if is_this_boot {
         for (_, setting) in open.in_order() {
@@ -253,33 +271,33 @@ pub fn pending(machine: &Machine, permitted: &PermittedChanges) -> Result<Vec<St
     );
     lines.extend(open.left_alone.iter().map(|line| format!("{line} (left alone)")));
     lines.extend(open.refused);
+    lines.extend(open.unknown);
     Ok(lines)
 }
 
 /// Puts back everything the journal holds that this binary can have changed, and leaves only
-/// `keep` in it; what names anything else is kept, and reported as failed. The caller holds the
-/// lock. `are_groups_fresh` says that the session ended just now, so that the
+/// `keep` in it; what names anything else, and what is damaged, is kept and reported as failed.
+/// The caller holds the lock. `are_groups_fresh` says that the session ended just now, so that the
 /// process groups it recorded cannot have been reused by strangers. What is left
 /// alone stays in the journal until [`acknowledge`].
 ///
 /// # Errors
-/// When the journal itself cannot be read or written; what could not be put
-/// back is in the report.
+/// When the machine does not tell its boot; what could not be put back is in the report.
 pub fn restore(
     machine: &Machine,
     journal: &mut Journal,
     are_groups_fresh: bool,
     keep: &[JournalEntry],
 ) -> Result<RestoreReport> {
-    let mut open = Open::of(journal.entries()?, journal.permitted());
+    let mut open = Open::of(machine, journal.text(), journal.permitted());
     open.spare(keep);
     if !are_groups_fresh {
         open.groups.clear();
     }
     let mut report = RestoreReport::default();
-    let is_this_boot = machine.boot_id()? == open.boot_id;
+    let is_this_boot = open.is_of(&machine.boot_id()?);
     report.left_alone.clone_from(&open.left_alone);
-    report.failed.clone_from(&open.refused);
+    report.failed = open.refused.iter().chain(&open.unknown).cloned().collect();
     let mut notes = Notes { journal, lost: None };
     if is_this_boot {
         end_processes(machine, &open, &mut report);
@@ -644,7 +662,7 @@ mod tests {
         let report = restore(&machine, &mut journal, true, &[]).unwrap();
         assert!(report.is_complete(), "{report:?}");
         assert_eq!(values(&machine), before);
-        assert_eq!(journal.entries().unwrap(), []);
+        assert_eq!(journal.text().entries, []);
     }
 
     #[test]
@@ -753,7 +771,7 @@ mod tests {
         assert_eq!(pending(&machine, &permitted()).unwrap(), Vec::<String>::new());
         assert!(restore(&machine, &mut journal, false, &[]).unwrap().is_empty());
         assert_eq!(ControlFile::plain(SLICE).read(&machine).unwrap(), "2000000");
-        assert_eq!(journal.entries().unwrap(), []);
+        assert_eq!(journal.text().entries, []);
     }
 
     #[test]
@@ -779,7 +797,7 @@ mod tests {
         };
         let made = JournalEntry::Directory { path: victim.clone() };
         assert!(journal.append(&made).is_err(), "nor is it written");
-        let mut entries = journal.entries().unwrap();
+        let mut entries = journal.text().entries.clone();
         entries.extend([setting, JournalEntry::Writing { id: 7 }, made]);
         journal.replace(&entries).unwrap();
         assert_eq!(pending(&machine, &permitted()).unwrap().len(), 3);
@@ -792,6 +810,37 @@ mod tests {
         let error = report.into_result().unwrap_err();
         assert_eq!(error.kind, contract::ErrorKind::RestoreIncomplete);
         assert_eq!(restore(&machine, &mut journal, false, &[]).unwrap().failed.len(), 2);
+    }
+
+    #[test]
+    fn one_damaged_line_costs_no_other_and_is_reported_until_a_user_removes_it() {
+        // The line of the session, of a setting, that it is being written, and what it became.
+        for damaged in 0..4 {
+            let directory = tempfile::tempdir().unwrap();
+            let machine = machine(directory.path());
+            let before = values(&machine);
+            let mut first = journal(&machine);
+            set(&machine, &mut first, 50, ControlFile::plain(SLICE), "2000000");
+            set(&machine, &mut first, 50, ControlFile::bracketed(THP), "never");
+            drop(first);
+            let path = Journal::path(&machine);
+            let text = fs::read_to_string(&path).unwrap();
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines[damaged] = lines[damaged].replacen('e', "x", 1);
+            fs::write(&path, lines.join("\n") + "\n").unwrap();
+            let mut journal = Journal::open(&machine, permitted()).unwrap();
+            assert!(!pending(&machine, &permitted()).unwrap().is_empty());
+            let report = restore(&machine, &mut journal, true, &[]).unwrap();
+            assert_eq!(report.failed.len(), 1, "{damaged}: {report:?}");
+            assert!(report.failed[0].contains("is unknown"), "{report:?}");
+            let lost = if damaged == 1 { "2000000" } else { before[0].as_str() };
+            assert_eq!(values(&machine), [lost, before[1].as_str(), before[2].as_str()]);
+            let again = restore(&machine, &mut journal, false, &[]).unwrap();
+            assert_eq!(again.failed, report.failed);
+            fs::remove_file(&path).unwrap();
+            let mut journal = Journal::open(&machine, permitted()).unwrap();
+            assert!(restore(&machine, &mut journal, false, &[]).unwrap().is_empty());
+        }
     }
 
     #[test]

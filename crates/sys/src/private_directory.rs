@@ -142,6 +142,20 @@ impl PrivateDirectory {
         }
     }
 
+    /// Whether this file still has that name in it.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    pub fn holds(&self, name: &str, file: &File) -> io::Result<bool> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        let own = rustix::fs::fstat(file)?;
+        match rustix::fs::statat(&self.descriptor, name, flags) {
+            Ok(named) => Ok((named.st_dev, named.st_ino) == (own.st_dev, own.st_ino)),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Waits until the names in it are stored.
     ///
     /// # Errors

@@ -210,7 +210,7 @@ impl Host {
     /// Whether an earlier run left a journal that is not empty.
     pub fn has_journal(&self) -> bool {
         // One that cannot be read is a reason to look closer, not to pass over it.
-        executor::Journal::read(&self.settings.machine).map_or(true, |entries| !entries.is_empty())
+        executor::Journal::read(&self.settings.machine).map_or(true, |text| !text.is_empty())
     }
 
     /// The campaign that runs under this runtime directory now, which puts its changes back

@@ -1,7 +1,7 @@
-//! Journals: a torn last line is dropped, whatever was torn.
+//! Journals: a torn last line is dropped, whatever was torn, and no damaged line costs another.
 
 use super::{OwnTarget, Reaction, on_text};
-use executor::parse_journal;
+use executor::{journal_text, parse_journal};
 
 pub const TARGET: OwnTarget = OwnTarget {
     name: "journal",
@@ -11,15 +11,15 @@ pub const TARGET: OwnTarget = OwnTarget {
 
 fn run(bytes: &[u8]) -> Reaction {
     on_text(bytes, |text| {
-        let entries = parse_journal(text).ok();
-        if let Some(entries) = &entries {
-            let lines: Vec<String> =
-                entries.iter().filter_map(|entry| serde_json::to_string(entry).ok()).collect();
-            let whole = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-            assert_eq!(parse_journal(&whole).as_ref(), Ok(entries));
-            let torn = format!("{whole}{{\"entry\":\"sett");
-            assert_eq!(parse_journal(&torn).as_ref(), Ok(entries));
+        let read = parse_journal(text);
+        if let Ok(whole) = journal_text(&read.entries) {
+            let again = parse_journal(&whole);
+            assert_eq!((&again.entries, again.damaged.len()), (&read.entries, 0));
+            assert_eq!(parse_journal(&format!("{whole}9 01234567 {{\"entry\":\"sett")), again);
+            // Behind a damaged line, which took the number 1 and is told.
+            let behind = parse_journal(&format!("damaged\n{whole}"));
+            assert_eq!((&behind.entries, behind.damaged.len()), (&read.entries, 1));
         }
-        Reaction::of(entries.as_ref())
+        Reaction::of(Some(&read).filter(|read| read.damaged.is_empty()))
     })
 }
