@@ -10,6 +10,7 @@ use crate::lock::Lock;
 use crate::permitted_changes::PermittedChanges;
 use crate::restore::{acknowledge, restore};
 use contract::{Error, Result};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// A machine with its lock, guardian and journal.
@@ -40,7 +41,8 @@ impl GuardedMachine {
         acknowledge(&mut journal, &leftovers, &[])?;
         leftovers.into_result()?;
         make_directory(&settings.logs)?;
-        let guardian = start_guardian(&settings, &lock)?;
+        let (guardian, pipe) = start_guardian(&settings, &lock)?;
+        journal.copy_to(pipe);
         let mark = format!("SCHEDLAB_MARK={}", new_mark(machine.runtime())?);
         let begin = JournalEntry::Session { boot_id: machine.boot_id()?, mark: mark.clone() };
         let scratch = JournalEntry::Directory { path: settings.scratch.clone() };
@@ -78,7 +80,9 @@ impl GuardedMachine {
         if self.guardian.is_alive() {
             return Ok(false);
         }
-        self.guardian = start_guardian(&self.settings, &self.lock)?;
+        let (guardian, pipe) = start_guardian(&self.settings, &self.lock)?;
+        self.guardian = guardian;
+        self.journal.copy_to(pipe);
         Ok(true)
     }
 
@@ -89,13 +93,14 @@ impl GuardedMachine {
     pub fn close(mut self) -> Result<()> {
         let report = restore(&self.settings.machine, &mut self.journal, true, &[])?;
         acknowledge(&mut self.journal, &report, &[])?;
+        self.journal.end_copy();
         let dismissed = self.guardian.dismiss();
         report.into_result()?;
         dismissed
     }
 }
 
-fn start_guardian(settings: &ExecutorSettings, lock: &Lock) -> Result<Guardian> {
+fn start_guardian(settings: &ExecutorSettings, lock: &Lock) -> Result<(Guardian, File)> {
     let log = settings.logs.join("guardian.log");
     Guardian::start(&settings.executable, &settings.machine_arguments, lock, &log)
 }

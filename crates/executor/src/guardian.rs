@@ -1,22 +1,26 @@
 //! The guardian: this binary in another role, waiting for the executor to end.
 //!
-//! It holds the read end of a pipe. When the executor is gone, even by SIGKILL,
-//! the pipe ends and the guardian restores from the journal. After an orderly
-//! end the journal is empty and it has nothing to do. It inherits the machine's
-//! lock, so nobody starts a campaign while it is still restoring.
+//! It holds the read end of a pipe, through which it gets a copy of the journal. When the executor
+//! is gone, even by SIGKILL, the pipe ends and the guardian restores from the journal; where that
+//! is not as the executor left it, from its copy. After an orderly end the journal is empty and it
+//! has nothing to do. It inherits the machine's lock, so nobody starts a campaign while it is still
+//! restoring.
 
 use crate::journal::Journal;
+use crate::journal_copy::JournalCopy;
+use crate::journal_entry::JournalEntry;
+use crate::journal_text::JournalText;
 use crate::lock::Lock;
 use crate::permitted_changes::PermittedChanges;
-use crate::restore::restore;
+use crate::restore::{RestoreReport, restore, restore_unwritten};
 use contract::{Catalogue, Error, Result};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::io::Write;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use sys::Machine;
 
@@ -30,18 +34,18 @@ const END_PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Guardian {
     child: Child,
-    pipe: Option<ChildStdin>,
 }
 
 impl Guardian {
     /// Starts the guardian. `arguments` tell it which machine, in the words of
-    /// this binary's command line.
+    /// this binary's command line. Also returns the pipe that it copies the journal from, until
+    /// whose end it watches.
     pub(crate) fn start(
         executable: &Path,
         arguments: &[String],
         lock: &Lock,
         log: &Path,
-    ) -> Result<Self> {
+    ) -> Result<(Self, File)> {
         let attempted = "cannot start the guardian";
         let log =
             File::options().create(true).append(true).open(log).map_err(|error| {
@@ -68,9 +72,10 @@ impl Guardian {
             });
         }
         let mut child = command.spawn().map_err(|error| Error::environment(attempted, error))?;
-        let pipe = child.stdin.take();
+        let pipe = child.stdin.take().map(|pipe| File::from(OwnedFd::from(pipe)));
+        let pipe = pipe.ok_or_else(|| Error::environment(attempted, "it has no pipe"))?;
         tracing::debug!(pid = child.id(), "the guardian was started");
-        Ok(Self { child, pipe })
+        Ok((Self { child }, pipe))
     }
 
     /// Whether it still watches; one that was killed restores nothing.
@@ -78,10 +83,9 @@ impl Guardian {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Lets the guardian go after an orderly end and waits for it. One that was
+    /// Waits for the guardian after an orderly end, when its pipe is closed. One that was
     /// killed has nothing to do any more.
     pub(crate) fn dismiss(mut self) -> Result<()> {
-        self.pipe = None;
         let deadline = Instant::now() + END_PATIENCE;
         loop {
             match self.child.try_wait() {
@@ -104,13 +108,15 @@ impl Guardian {
 /// Serves the role. Returns the exit code.
 pub fn serve_guardian(machine: &Machine, catalogue: &Catalogue) -> i32 {
     ignore_terminal_signals();
-    let mut sink = [0_u8; 64];
-    let mut input = std::io::stdin().lock();
     // Ends when the last write end of the pipe is closed, however that came about.
-    while matches!(input.read(&mut sink), Ok(count) if count > 0) {}
+    let copy = JournalCopy::follow(machine, std::io::stdin().lock());
     tracing::debug!("the executor's end of the pipe is closed");
-    let outcome = Journal::open(machine, PermittedChanges::of(catalogue))
-        .and_then(|mut journal| restore(machine, &mut journal, true, &[]));
+    let permitted = PermittedChanges::of(catalogue);
+    let outcome = match copy.of_lost(machine) {
+        Some(text) => put_back_from(&text, machine, permitted),
+        None => Journal::open(machine, permitted)
+            .and_then(|mut journal| restore(machine, &mut journal, true, &[])),
+    };
     match outcome {
         Ok(report) if report.is_empty() => 0,
         Ok(report) => {
@@ -120,6 +126,36 @@ pub fn serve_guardian(machine: &Machine, catalogue: &Catalogue) -> i32 {
         Err(error) => {
             log(&error.to_string());
             1
+        }
+    }
+}
+
+/// Restores from the copy. A new journal takes its place where one can be written, and tells the
+/// next start what happened to the one before.
+fn put_back_from(
+    copy: &JournalText,
+    machine: &Machine,
+    permitted: PermittedChanges,
+) -> Result<RestoreReport> {
+    let path = Journal::path(machine);
+    let line = format!(
+        "{}: it was deleted, replaced or damaged while a campaign ran; what it announced was put back from a copy",
+        path.display()
+    );
+    log(&line);
+    let renewed = Journal::open(machine, permitted.clone())
+        .and_then(|mut journal| journal.replace(&copy.entries).map(|()| journal));
+    match renewed {
+        Ok(mut journal) => {
+            let report = restore(machine, &mut journal, true, &[])?;
+            if let Err(error) = journal.append(&JournalEntry::LeftAlone { line }) {
+                log(&error.one_line());
+            }
+            Ok(report)
+        }
+        Err(error) => {
+            log(&error.one_line());
+            restore_unwritten(machine, copy, &permitted)
         }
     }
 }
@@ -136,5 +172,64 @@ fn ignore_terminal_signals() {
         unsafe {
             libc::signal(signal, libc::SIG_IGN);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal_text::{journal_text, parse_journal};
+    use std::fs;
+    use sys::ControlFile;
+
+    const KNOB: &str = "/proc/sys/kernel/knob";
+    const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+
+    /// A machine whose knob was changed, and what its journal held of it.
+    fn changed(root: &Path) -> (Machine, JournalText) {
+        fs::create_dir_all(root.join("proc/sys/kernel/random")).unwrap();
+        fs::write(root.join(&BOOT[1..]), "boot\n").unwrap();
+        fs::write(root.join(&KNOB[1..]), "new\n").unwrap();
+        let mark = "SCHEDLAB_MARK=guardian-test".to_owned();
+        let entries = [
+            JournalEntry::Session { boot_id: "boot".to_owned(), mark },
+            JournalEntry::Setting {
+                id: 0,
+                factor: "knob".to_owned(),
+                order: 50,
+                file: ControlFile::plain(KNOB),
+                old: "old".to_owned(),
+                new: "new".to_owned(),
+                is_of_made: false,
+            },
+            JournalEntry::Writing { id: 0 },
+        ];
+        let text = parse_journal(&journal_text(&entries).unwrap());
+        (Machine::fake(root, root.join("run")).unwrap(), text)
+    }
+
+    #[test]
+    fn what_a_lost_journal_announced_is_put_back_from_the_copy_and_told() {
+        let root = tempfile::tempdir().unwrap();
+        let (machine, text) = changed(root.path());
+        let permitted = PermittedChanges::to([KNOB.to_owned()]);
+        let report = put_back_from(&text, &machine, permitted.clone()).unwrap();
+        assert_eq!(report.restored.len(), 1, "{report:?}");
+        assert_eq!(machine.read(KNOB).unwrap(), "old\n");
+        let told = crate::restore::pending(&machine, &permitted).unwrap();
+        assert!(told[0].contains("deleted, replaced or damaged"), "{told:?}");
+    }
+
+    #[test]
+    fn where_no_journal_can_be_written_the_copy_is_enough() {
+        let root = tempfile::tempdir().unwrap();
+        let (machine, text) = changed(root.path());
+        // A stranger's in its place is kept as it is.
+        fs::write(machine.runtime(), "a file").unwrap();
+        let permitted = PermittedChanges::to([KNOB.to_owned()]);
+        let report = put_back_from(&text, &machine, permitted).unwrap();
+        assert_eq!(report.restored.len(), 1, "{report:?}");
+        assert_eq!(machine.read(KNOB).unwrap(), "old\n");
+        assert_eq!(fs::read_to_string(machine.runtime()).unwrap(), "a file");
     }
 }

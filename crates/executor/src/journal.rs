@@ -6,6 +6,7 @@
 //! meanwhile is noticed, announces nothing more, and costs nothing of what was announced.
 
 use crate::journal_entry::JournalEntry;
+use crate::journal_messages::{APPENDED, BEGIN, NOW, OF_NEXT};
 use crate::journal_text::{JournalText, journal_line, journal_text, parse_journal};
 use crate::lock::make_runtime_directory;
 use crate::permitted_changes::PermittedChanges;
@@ -31,10 +32,12 @@ pub struct Journal {
     next_id: u64,
     machine: Machine,
     permitted: PermittedChanges,
+    /// The guardian's end: it keeps a copy.
+    copy: Option<File>,
 }
 
 impl Journal {
-    const FILE: &'static str = "journal.jsonl";
+    pub(crate) const FILE: &'static str = "journal.jsonl";
     /// What replaces it, until it is whole.
     const NEXT: &'static str = "journal.next";
 
@@ -59,7 +62,8 @@ impl Journal {
         });
         let next_id = highest.max().map_or(0, |id| id + 1);
         let machine = machine.clone();
-        Ok(Self { directory, path, file, text, length, next_id, machine, permitted })
+        let copy = None;
+        Ok(Self { directory, path, file, text, length, next_id, machine, permitted, copy })
     }
 
     /// Reads a machine's journal without opening it for writing; empty where there is none.
@@ -85,6 +89,29 @@ impl Journal {
     /// What restoring obeys.
     pub(crate) fn permitted(&self) -> &PermittedChanges {
         &self.permitted
+    }
+
+    /// Sends what it holds, and every change from now on, to a guardian.
+    pub(crate) fn copy_to(&mut self, guardian: File) {
+        self.copy = Some(guardian);
+        // What was written can be encoded.
+        let text = journal_text(&self.text.entries).unwrap_or_default();
+        self.send(&announced(&text));
+        self.send(NOW);
+    }
+
+    /// Ends that: the guardian then knows that its executor has ended.
+    pub(crate) fn end_copy(&mut self) {
+        self.copy = None;
+    }
+
+    /// A guardian that was killed reads nothing; another one is started before the next trial.
+    fn send(&mut self, messages: &str) {
+        if let Some(guardian) = &mut self.copy
+            && guardian.write_all(messages.as_bytes()).is_err()
+        {
+            self.copy = None;
+        }
     }
 
     /// A number for the next setting.
@@ -121,6 +148,7 @@ impl Journal {
         self.length += line.len() as u64;
         self.text.last_number = number;
         self.text.entries.push(entry.clone());
+        self.send(&format!("{APPENDED}{line}"));
         self.machine.crash_point();
         Ok(())
     }
@@ -153,6 +181,7 @@ impl Journal {
         self.machine.crash_point();
         let text = journal_text(entries)
             .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
+        self.send(&announced(&text));
         let write = || -> std::io::Result<File> {
             self.machine.check_space()?;
             let mut file = self.directory.create(Self::NEXT)?;
@@ -169,10 +198,17 @@ impl Journal {
             damaged: Vec::new(),
             last_number: entries.len() as u64,
         };
+        self.send(NOW);
         self.directory.sync().map_err(|error| cannot("sync", self.directory.path(), &error))?;
         self.machine.crash_point();
         Ok(())
     }
+}
+
+/// Messages that tell what the file will be replaced by.
+fn announced(text: &str) -> String {
+    let lines = text.split_inclusive('\n').flat_map(|line| [OF_NEXT, line]);
+    [BEGIN].into_iter().chain(lines).collect()
 }
 
 fn text_of(path: &Path, opened: std::io::Result<File>) -> Result<JournalText> {

@@ -289,7 +289,30 @@ pub fn restore(
     are_groups_fresh: bool,
     keep: &[JournalEntry],
 ) -> Result<RestoreReport> {
-    let mut open = Open::of(machine, journal.text(), journal.permitted());
+    let open = Open::of(machine, journal.text(), journal.permitted());
+    put_back(machine, open, Some(journal), are_groups_fresh, keep)
+}
+
+/// Puts back everything that this text of a journal holds, where no journal can be written: the
+/// session ended just now. What could not be put back is in the report alone.
+///
+/// # Errors
+/// As [`restore`].
+pub(crate) fn restore_unwritten(
+    machine: &Machine,
+    text: &JournalText,
+    permitted: &PermittedChanges,
+) -> Result<RestoreReport> {
+    put_back(machine, Open::of(machine, text, permitted), None, true, &[])
+}
+
+fn put_back(
+    machine: &Machine,
+    mut open: Open,
+    journal: Option<&mut Journal>,
+    are_groups_fresh: bool,
+    keep: &[JournalEntry],
+) -> Result<RestoreReport> {
     open.spare(keep);
     if !are_groups_fresh {
         open.groups.clear();
@@ -319,14 +342,16 @@ pub fn restore(
             }
         }
     }
-    if report.failed.is_empty() {
-        let untold =
-            report.left_alone.iter().map(|line| JournalEntry::LeftAlone { line: line.clone() });
-        let replaced = journal.replace(&keep.iter().cloned().chain(untold).collect::<Vec<_>>());
-        report.unwritten = replaced.err().map(|error| error.one_line());
-    } else {
-        report.unwritten = lost.map(|error| error.one_line());
+    let untold =
+        report.left_alone.iter().map(|line| JournalEntry::LeftAlone { line: line.clone() });
+    report.unwritten = match journal {
+        Some(journal) if report.failed.is_empty() => {
+            let left: Vec<_> = keep.iter().cloned().chain(untold).collect();
+            journal.replace(&left).err()
+        }
+        _ => lost,
     }
+    .map(|error| error.one_line());
     tracing::debug!(is_this_boot, ?report, "restored");
     Ok(report)
 }
@@ -334,14 +359,16 @@ pub fn restore(
 /// What restoring writes down as it goes. Without it a crash in between is judged
 /// less well; nothing is left undone for want of it.
 struct Notes<'a> {
-    journal: &'a mut Journal,
+    journal: Option<&'a mut Journal>,
     lost: Option<Error>,
 }
 
 impl Notes<'_> {
     fn add(&mut self, entry: &JournalEntry) {
-        if self.lost.is_none() {
-            self.lost = self.journal.append(entry).err();
+        if self.lost.is_none()
+            && let Some(journal) = &mut self.journal
+        {
+            self.lost = journal.append(entry).err();
         }
     }
 }

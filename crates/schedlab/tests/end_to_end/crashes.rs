@@ -8,7 +8,7 @@ use crate::fake_root::{self, Fate};
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// Sets eight knobs of every form for one subject, one that the kernel clamps for
@@ -159,22 +159,52 @@ fn without_space(steps: impl Iterator<Item = u64>) {
     assert!((20..MOST_STEPS / 2).contains(&refused), "{refused} steps without space");
 }
 
+/// Starts a run of a minute and returns when it has taken a CPU offline.
+fn start_without_a_cpu(bench: &Bench, root: &Path) -> Child {
+    let slow = "title = \"slow\"\nvenue = \"host\"\nblocks = 1\ncontrol = false\nsettle = \"0s\"\nprobes = []\n\
+                online_cpus = \"0\"\n[subjects.a]\n[subjects.b]\nthp = \"never\"\n\
+                [[workloads]]\nuse = \"command\"\nrun = [\"/bin/sleep\", \"60\"]\ninvocations = 1\n";
+    let file = bench.experiment("slow", slow);
+    let child = bench.command(&["run", &file]).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while fake_root::contents(root)["/sys/devices/system/cpu/online"] != "0" {
+        assert!(Instant::now() < deadline, "the CPU never went offline");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+#[test]
+fn a_journal_that_is_deleted_before_a_kill_is_put_back_by_the_guardian_and_told_once() {
+    let root = tempfile::tempdir().unwrap();
+    fake_root::make(root.path());
+    let before = fake_root::contents(root.path());
+    let bench = Bench::new().on_fake_root(root.path());
+    let mut child = start_without_a_cpu(&bench, root.path());
+    // From here on nothing is announced until the workload ends.
+    let events = bench.campaign().join("logs/events.jsonl");
+    crate::bench::wait_until("the workload runs", || {
+        let text = std::fs::read_to_string(&events).unwrap_or_default();
+        text.contains("{\"running\":{\"invocation\"")
+    });
+    std::fs::remove_file(bench.path().join("run/journal.jsonl")).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    bench.wait_for_guardian();
+    assert_eq!(fake_root::contents(root.path()), before);
+    bench.expect(7, &["restore", "--check"]);
+    let told = bench.expect(7, &["restore"]);
+    assert!(told.contains("deleted, replaced or damaged"), "{told}");
+    bench.expect(0, &["restore", "--check"]);
+}
+
 #[test]
 fn a_start_puts_leftovers_back_before_it_judges_what_is_missing() {
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path());
     let before = fake_root::contents(root.path());
     let bench = Bench::new().on_fake_root(root.path());
-    let slow = "title = \"slow\"\nvenue = \"host\"\nblocks = 1\ncontrol = false\nsettle = \"0s\"\nprobes = []\n\
-                online_cpus = \"0\"\n[subjects.a]\n[subjects.b]\nthp = \"never\"\n\
-                [[workloads]]\nuse = \"command\"\nrun = [\"/bin/sleep\", \"60\"]\ninvocations = 1\n";
-    let file = bench.experiment("slow", slow);
-    let mut child = bench.command(&["run", &file]).stderr(Stdio::null()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while fake_root::contents(root.path())["/sys/devices/system/cpu/online"] != "0" {
-        assert!(Instant::now() < deadline, "the CPU never went offline");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let mut child = start_without_a_cpu(&bench, root.path());
     // The guardian first: nobody is left to restore anything.
     bench.kill_guardian();
     child.kill().unwrap();
