@@ -163,6 +163,7 @@ impl Builder<'_> {
                 version,
                 release,
                 digest: digest::of_file(&draft.join(IMAGE))?.0,
+                modules_digest: None,
                 packages: Vec::new(),
                 origin: Some(origin),
             },

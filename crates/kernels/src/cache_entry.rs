@@ -35,6 +35,9 @@ pub struct Stored {
     pub version: KernelVersion,
     /// SHA-256 of its image.
     pub digest: String,
+    /// The digest of its modules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modules_digest: Option<String>,
     /// The packages it came in.
     #[serde(default)]
     pub packages: Vec<Package>,
@@ -81,6 +84,7 @@ pub fn read_stored(directory: &Path) -> Option<Kernel> {
         modules: Some(directory.join(MODULES)).filter(|path| path.is_dir()),
         config: Some(directory.join(CONFIG)).filter(|path| path.is_file()),
         digest: stored.digest,
+        modules_digest: stored.modules_digest,
         packages: stored.packages,
         origin: stored.origin,
     })

@@ -265,6 +265,7 @@ fn keep(draft: &Path, offer: &Offer) -> Result<()> {
             release: release.clone(),
             version: offer.version,
             digest: digest::of_file(&draft.join(IMAGE))?.0,
+            modules_digest: Some(digest::of_tree(&draft.join(MODULES))?),
             packages: offer.packages.clone(),
             origin: None,
         },

@@ -6,7 +6,7 @@ use model::KernelVersion;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The first series whose fair scheduler is EEVDF (kernel/sched/fair.c of 6.6).
 const FIRST_EEVDF: KernelVersion = KernelVersion::series(6, 6);
@@ -102,6 +102,9 @@ pub struct Kernel {
     pub config: Option<PathBuf>,
     /// SHA-256 of the image.
     pub digest: String,
+    /// The digest of its modules when it came ([`artefacts::digest::of_tree`]); unknown of what
+    /// earlier versions put into the cache, and of what is no part of it.
+    pub modules_digest: Option<String>,
     /// The packages it came in; none for `path:`, `host` and `build:`.
     pub packages: Vec<Package>,
     /// What it was built from, of `build:`.
@@ -145,13 +148,33 @@ impl Kernel {
     /// When it cannot be read, or is another one.
     pub fn verify(&self) -> Result<()> {
         let (found, _) = digest::of_file(&self.image)?;
-        if found == self.digest {
+        self.hold(&self.image, &found, &self.digest)
+    }
+
+    /// Whether the image and, where it is known what they were, the modules still are what they
+    /// were when it came. Reads all of them.
+    ///
+    /// # Errors
+    /// When one cannot be read, or is another one.
+    pub fn verify_all(&self) -> Result<()> {
+        self.verify()?;
+        match (&self.modules, &self.modules_digest) {
+            (Some(modules), Some(digest)) => self.hold(modules, &digest::of_tree(modules)?, digest),
+            _ => Ok(()),
+        }
+    }
+
+    fn hold(&self, path: &Path, found: &str, expected: &str) -> Result<()> {
+        if found == expected {
             return Ok(());
         }
         Err(Error::new(
             artefacts::ErrorKind::Environment,
-            format!("cannot trust {}", self.image.display()),
-            format!("its SHA-256 is {found}, and was {} when it came", self.digest),
+            format!("cannot trust {}", path.display()),
+            format!(
+                "the SHA-256 of {} is {found}, and was {expected} when it came",
+                path.display()
+            ),
             format!("schedlab kernels remove {0} && schedlab kernels fetch {0}", self.name),
         ))
     }

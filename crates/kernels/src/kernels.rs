@@ -313,6 +313,7 @@ fn of_path(
         modules: modules.map(Path::to_owned),
         config: config.map(Path::to_owned),
         digest: digest::of_file(image)?.0,
+        modules_digest: None,
         packages: Vec::new(),
         origin: None,
     })
@@ -440,6 +441,7 @@ mod tests {
             release: release.to_owned(),
             version: version.parse().unwrap(),
             digest: digest::of_bytes(b"image"),
+            modules_digest: Some(digest::of_tree(&directory.join(MODULES)).unwrap()),
             packages: Vec::new(),
             origin: None,
         };
@@ -526,6 +528,19 @@ mod tests {
         kernel.verify().unwrap();
         fs::write(&kernel.image, "other").unwrap();
         assert!(kernel.verify().unwrap_err().cause.contains("SHA-256"));
+    }
+
+    #[test]
+    fn modules_that_changed_are_not_trusted_either() {
+        let (_cache, kernels) = some();
+        let kernel = kernels.find(&"debian:6.1".parse().unwrap()).unwrap();
+        kernel.verify_all().unwrap();
+        fs::write(kernel.modules.as_ref().unwrap().join("other.ko"), "module").unwrap();
+        kernel.verify().unwrap();
+        let error = kernel.verify_all().unwrap_err();
+        assert!(error.attempted.contains(MODULES) && error.cause.contains("SHA-256"), "{error}");
+        // What an earlier version fetched does not say what its modules were.
+        Kernel { modules_digest: None, ..kernel }.verify_all().unwrap();
     }
 
     #[test]

@@ -251,6 +251,7 @@ mod tests {
             modules: Some(directory.path().to_owned()),
             config: None,
             digest: String::new(),
+            modules_digest: None,
             packages: Vec::new(),
             origin: None,
         };

@@ -186,7 +186,11 @@ impl Venue for Vm {
                 let names: std::collections::BTreeSet<&str> =
                     specs.values().map(|spec| spec.kernel.as_str()).collect();
                 for name in names {
-                    match boot::find_kernel(&self.host, name) {
+                    let found = boot::find_kernel(&self.host, name).and_then(|kernel| {
+                        kernel.verify_all().map_err(artefact_error)?;
+                        Ok(kernel)
+                    });
+                    match found {
                         Err(error) => missing.push(lack(&format!("the kernel {name}"), error)),
                         Ok(kernel) => missing.extend(unreplayable(plan, &kernel, specs.values())),
                     }

@@ -229,6 +229,7 @@ mod tests {
             modules: None,
             config: None,
             digest: String::new(),
+            modules_digest: None,
             packages: Vec::new(),
             origin: None,
         }
