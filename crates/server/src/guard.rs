@@ -4,7 +4,7 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, Request, State};
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use axum::http::{Method, StatusCode};
+use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use contract::{Error, Result};
@@ -16,6 +16,9 @@ use subtle::ConstantTimeEq;
 const TOKEN_BYTES: usize = 24;
 /// Names of the loopback.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+/// What access is decided by once: a request that names two of one may mean the other one to
+/// whatever stands before this server. RFC 9112, section 3.2, asks for this answer to a second `Host`.
+const SINGLE: [&str; 3] = ["host", "origin", "sec-fetch-site"];
 /// Sent to a client without a token.
 const WHO_ARE_YOU: &str = "This dashboard wants its token: open the address that schedlab printed when it \
                            started (http://.../login?t=...), or send `Authorization: Bearer TOKEN`.\n";
@@ -103,6 +106,17 @@ impl Guard {
 
 type Refusal = (StatusCode, &'static str);
 
+/// Why a request is refused that says twice to whom it goes, or from where it comes.
+fn ambiguity(target: &Uri, headers: &HeaderMap) -> Option<Refusal> {
+    // A whole address is for proxies: its name counts for more than `Host` (RFC 9112, 3.2.2).
+    if target.authority().is_some() {
+        return Some((StatusCode::BAD_REQUEST, "Ask for a path: this is no proxy.\n"));
+    }
+    let is_repeated = SINGLE.iter().any(|name| headers.get_all(*name).iter().nth(1).is_some());
+    let refusal = "A request has one Host, one Origin and one Sec-Fetch-Site at most.\n";
+    is_repeated.then_some((StatusCode::BAD_REQUEST, refusal))
+}
+
 /// Whether a page comes from where it asks, port included: another program of this machine has
 /// another port. What forwards this one may have another number for it, but one for both.
 fn is_own(origin: &str, host: &str) -> bool {
@@ -142,7 +156,9 @@ pub(crate) async fn check(
     next: Next,
 ) -> Response {
     let is_login = request.uri().path() == "/login";
-    let mut response = match guard.refusal(request.method(), request.headers(), is_login) {
+    let refusal = ambiguity(request.uri(), request.headers())
+        .or_else(|| guard.refusal(request.method(), request.headers(), is_login));
+    let mut response = match refusal {
         Some(refusal) => refusal.into_response(),
         None => next.run(request).await,
     };
@@ -225,6 +241,29 @@ mod tests {
             assert_eq!(status(&method, &[host, token], false), 405, "{method}");
         }
         assert_eq!(status(&Method::HEAD, &[host, token], false), 200);
+    }
+
+    #[test]
+    fn what_a_request_says_twice_of_where_it_goes_or_comes_from_is_refused() {
+        let refused = |target: &str, headers: &[(&'static str, &'static str)]| {
+            let pairs = headers.iter().map(|(name, value)| {
+                (HeaderName::from_static(name), HeaderValue::from_static(value))
+            });
+            let refusal = ambiguity(&target.parse().unwrap(), &pairs.collect());
+            refusal.map(|(status, _)| status.as_u16())
+        };
+        let host = ("host", "localhost:7777");
+        assert_eq!(refused("/", &[host, ("origin", "http://localhost:7777")]), None);
+        assert_eq!(refused("/", &[("cookie", "a=b"), host, ("cookie", "c=d")]), None);
+        // Whichever of the two comes first.
+        assert_eq!(refused("/", &[host, ("host", "evil.example")]), Some(400));
+        assert_eq!(refused("/", &[("host", "evil.example"), host]), Some(400));
+        assert_eq!(refused("/", &[host, host]), Some(400));
+        for name in ["origin", "sec-fetch-site"] {
+            assert_eq!(refused("/", &[host, (name, "none"), (name, "none")]), Some(400), "{name}");
+        }
+        assert_eq!(refused("http://evil.example/", &[host]), Some(400));
+        assert_eq!(refused("evil.example:80", &[host]), Some(400));
     }
 
     #[test]

@@ -96,6 +96,13 @@ fn asked(results: &Path, bytes: &[u8]) -> Reaction {
         return Reaction::Refused;
     };
     check(&answer, method, knows_token, &secret);
+    for single in ["host", "origin", "sec-fetch-site"] {
+        let given = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(single));
+        assert!(
+            given.count() < 2 || !is_told(answer.status),
+            "told although {single} stands twice"
+        );
+    }
     if matches!(answer.status, 200 | 303 | 304) { Reaction::Accepted } else { Reaction::Refused }
 }
 
@@ -103,7 +110,7 @@ fn asked(results: &Path, bytes: &[u8]) -> Reaction {
 fn check(answer: &HttpAnswer, method: &str, knows_token: bool, secret: &str) {
     let HttpAnswer { status, headers, body } = answer;
     assert!(*status != 500, "{}", String::from_utf8_lossy(body));
-    let is_told = !matches!(status, 401 | 403 | 405 | 421);
+    let is_told = is_told(*status);
     assert!(knows_token || !is_told, "{status} for one who does not know the token");
     assert!(matches!(method, "GET" | "HEAD") || !is_told, "{status} for {method}");
     for guarded in ["x-content-type-options", "x-frame-options", "referrer-policy"] {
@@ -115,6 +122,11 @@ fn check(answer: &HttpAnswer, method: &str, knows_token: bool, secret: &str) {
         let is_cookie = name == "set-cookie" && value.starts_with(b"schedlab-7777=");
         assert!(is_cookie && *status == 303, "the token is in the header {name}");
     }
+}
+
+/// Whether a status is that of a request that was let in.
+fn is_told(status: u16) -> bool {
+    !matches!(status, 400 | 401 | 403 | 405 | 421)
 }
 
 /// What would be written elsewhere is no matter here.

@@ -178,6 +178,13 @@ fn only_who_has_the_token_is_answered_and_by_a_name_of_this_machine() {
     assert_eq!(status("GET", "/", &format!("{known}Sec-Fetch-Site: cross-site\r\n")), 403);
     let foreign = known.replace(client.host, "evil.example");
     assert_eq!(status("GET", "/", &foreign), 421);
+    // What is said twice may mean something else to whatever stands in between.
+    let origin = format!("Origin: http://{}\r\n", client.host);
+    assert_eq!(status("GET", "/", &format!("{known}{origin}")), 200);
+    assert_eq!(status("GET", "/", &format!("{known}{origin}{origin}")), 400);
+    assert_eq!(status("GET", "/", &format!("{known}Host: evil.example\r\n")), 400);
+    assert_eq!(status("GET", "/", &format!("Host: evil.example\r\n{known}")), 400);
+    assert_eq!(status("GET", "http://evil.example/", &known), 400);
     for header in ["x-content-type-options: nosniff", "frame-ancestors 'none'", "no-store"] {
         assert!(client.get("/").head.contains(header), "{header}");
     }
