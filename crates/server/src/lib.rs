@@ -3,8 +3,10 @@
 //! This crate must not know how a campaign runs or what a report looks like: it reads the
 //! directories of campaigns as [`live`] does, and is handed what writes a page
 //! ([`Documents`]). It promises to change nothing, to answer only clients with the token, on
-//! this machine unless its user says otherwise, and to work only while somebody looks.
+//! this machine unless its user says otherwise, to work only while somebody looks, and to hold
+//! little for a client that neither sends nor reads.
 
+mod connection;
 mod dashboard;
 mod guard;
 mod listing;
@@ -16,19 +18,15 @@ mod stream;
 pub use dashboard::{Dashboard, HttpAnswer, Shown};
 pub use guard::Token;
 
+use connection::{Connections, bound};
 use contract::{Error, Interrupt, Result};
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use model::Findings;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::LoadedCampaign;
-use tokio::net::TcpListener;
 
-/// A request whose head takes longer to come is dropped.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often the wish to stop is looked at.
 const STOP_CHECKED_EVERY: Duration = Duration::from_millis(100);
 
@@ -84,7 +82,7 @@ async fn listen(
     on_ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
     let attempted = || format!("cannot listen on {}", settings.listen);
-    let listener = TcpListener::bind(settings.listen).await.map_err(|error| {
+    let listener = bound(settings.listen).map_err(|error| {
         Error::new(
             contract::ErrorKind::Environment,
             attempted(),
@@ -100,6 +98,7 @@ async fn listen(
     let live_state = Arc::clone(&dashboard.live_state);
     let follower = live_feed::follow(Arc::clone(&live_state), documents, &interrupt)?;
     on_ready(address)?;
+    let connections = Connections::new();
     let mut ends_at = None;
     loop {
         // The last news come from the follower; then clients may ask for the page.
@@ -119,15 +118,7 @@ async fn listen(
             tokio::time::sleep(STOP_CHECKED_EVERY).await;
             continue;
         };
-        let service = dashboard.service();
-        tokio::spawn(async move {
-            let served = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIMEOUT)
-                .serve_connection(TokioIo::new(socket), service);
-            // A client that went away has nobody to be told of it.
-            let _ = served.await;
-        });
+        connections.serve(socket, &dashboard);
     }
 }
 

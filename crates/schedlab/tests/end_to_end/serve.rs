@@ -1,6 +1,6 @@
 //! The dashboard as a browser meets it.
 
-use crate::bench::{Bench, KNOWN_EFFECT, errors};
+use crate::bench::{Bench, KNOWN_EFFECT, errors, wait_within};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -246,6 +246,56 @@ fn too_many_clients_are_turned_away_and_a_place_that_is_left_is_free() {
         assert!(left.elapsed() < Duration::from_secs(30), "the place stays taken");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// Connections that a dashboard serves at once (`server::connection`).
+const PLACES: usize = 96;
+/// Answers that one client asks for and does not read: many times what the kernel keeps for it.
+const UNREAD: usize = 200;
+
+/// Connections that a server of this machine has accepted and not closed: those of its port in
+/// state `TCP_ESTABLISHED` (Linux 6.12, Documentation/networking/proc_net_tcp.rst).
+fn established(port: &str) -> usize {
+    let local = format!(":{:04X}", port.parse::<u16>().unwrap());
+    let text = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let is_it = |line: &&str| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        matches!(columns.as_slice(), [_, address, _, "01", ..] if address.ends_with(&local))
+    };
+    text.lines().filter(is_it).count()
+}
+
+#[test]
+fn clients_that_neither_send_nor_read_take_no_place_for_long() {
+    let bench = simulated();
+    let server = Server::start(&bench);
+    let client = server.client();
+    let (_, port) = client.host.split_once(':').unwrap();
+    let connect = || {
+        let stream = TcpStream::connect(client.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream
+    };
+    let name = bench.campaign().file_name().unwrap().to_string_lossy().into_owned();
+    let request = format!("GET /api/v1/campaigns/{name} HTTP/1.1\r\n{}\r\n", client.headers());
+    let mut deaf = connect();
+    deaf.write_all(request.repeat(UNREAD).as_bytes()).unwrap();
+    let mut halting = connect();
+    halting.write_all(b"GET / HTTP/1.1\r\nHost: ").unwrap();
+    let silent: Vec<TcpStream> = (2..PLACES).map(|_| connect()).collect();
+    let mut turned_away = String::new();
+    connect().read_to_string(&mut turned_away).unwrap();
+    assert!(turned_away.starts_with("HTTP/1.1 503 "), "{turned_away:?}");
+    assert!(turned_away.ends_with("are connected already.\n"), "{turned_away:?}");
+    // 15 s, and what a process of the lowest priority needs on a busy machine.
+    wait_within(Duration::from_secs(200), "every place is free", || established(port) == 0);
+    assert_eq!(client.get("/").status, 200);
+    // What the kernel had taken for it comes still, and then the end.
+    let mut taken = Vec::new();
+    let _ = deaf.read_to_end(&mut taken);
+    let answers = String::from_utf8_lossy(&taken).matches("HTTP/1.1 200 OK").count();
+    assert!((1..UNREAD).contains(&answers), "{answers} of {UNREAD} answers were kept for it");
+    drop((halting, silent));
 }
 
 #[test]
