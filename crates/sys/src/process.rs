@@ -78,13 +78,18 @@ impl Machine {
     /// # Errors
     /// When it cannot be read.
     pub fn process_stat(&self, pid: i32) -> Result<ProcessStat, MachineError> {
-        let path = format!("/proc/{pid}/stat");
-        let text = self.read(&path)?;
-        ProcessStat::parse(&text).ok_or_else(|| MachineError {
-            action: "understand",
-            path: self.path(&path),
-            source: io::Error::new(io::ErrorKind::InvalidData, text),
-        })
+        let path = self.path(&format!("/proc/{pid}/stat"));
+        let fail = |action, source| MachineError { action, path: path.clone(), source };
+        // A name is whatever its process says, and need not be UTF-8.
+        let bytes = std::fs::read(&path).map_err(|source| fail("read", source))?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        ProcessStat::parse(&text)
+            .ok_or_else(|| fail("understand", io::Error::new(io::ErrorKind::InvalidData, text)))
+    }
+
+    /// A live process on the real machine; `None` of one that has ended, a zombie included.
+    pub fn live_process(&self, pid: i32) -> Option<ProcessStat> {
+        self.running().process_stat(pid).ok().filter(|stat| stat.state != 'Z')
     }
 
     /// The ids of all processes.
@@ -175,5 +180,16 @@ mod tests {
         assert_eq!(stat.processor, 3);
         assert_eq!(ProcessStat::parse("1 (x"), None);
         assert_eq!(ProcessStat::parse(""), None);
+    }
+
+    #[test]
+    fn a_name_that_is_no_text_hides_no_process() {
+        let root = tempfile::tempdir().unwrap();
+        let machine = Machine::fake(root.path(), root.path()).unwrap();
+        std::fs::create_dir_all(root.path().join("proc/7")).unwrap();
+        let line = b"7 (\xff) S 1 77 77 0 -1 4194304 100 0 0 0 5 6 0 0 20 0 1 0 4242 \
+                     1000 10 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0";
+        std::fs::write(root.path().join("proc/7/stat"), line).unwrap();
+        assert_eq!(machine.process_stat(7).unwrap().comm, "\u{fffd}");
     }
 }
