@@ -4,6 +4,7 @@
 use contract::{Error, Result};
 use model::BackgroundSession;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use rustix::time::Timespec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -176,19 +177,25 @@ impl RoleChild {
         }
     }
 
-    /// Kills its group and reaps it; `patience` is for a clean end first.
-    pub(crate) fn finish(&mut self, patience: Duration) {
+    /// Lets it end by itself: its input is closed, which is its sign to, and it may take so long.
+    /// It is not reaped, so that until [`Self::finish`] no other process group has its number.
+    pub(crate) fn let_end(&mut self, patience: Duration) {
         self.close_input();
+        let Some(pid) = Pid::from_raw(self.pid()) else { return };
+        let looked = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let deadline = Instant::now() + patience;
-        while Instant::now() < deadline {
-            if matches!(self.child.try_wait(), Ok(Some(_))) {
-                break;
-            }
+        // One that was reaped already is no child any more, which is an error.
+        while Instant::now() < deadline && matches!(waitid(WaitId::Pid(pid), looked), Ok(None)) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        if let Some(group) = rustix::process::Pid::from_raw(self.pid()) {
+    }
+
+    /// Kills its group and reaps it; `patience` is for a clean end first.
+    pub(crate) fn finish(&mut self, patience: Duration) {
+        self.let_end(patience);
+        if let Some(group) = Pid::from_raw(self.pid()) {
             // An empty group is what is wanted.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+            let _ = kill_process_group(group, Signal::KILL);
         }
         // Reaping a child that was reaped already fails, and that is fine.
         let _ = self.child.wait();
@@ -203,7 +210,7 @@ impl Drop for RoleChild {
 
 /// In a role: die with the parent, even when it died before this call.
 pub(crate) fn die_with_parent(parent: i32) -> std::io::Result<()> {
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     let is_orphan =
         rustix::process::getppid().is_none_or(|pid| pid.as_raw_nonzero().get() != parent);
     if is_orphan {

@@ -23,6 +23,7 @@ mod journal_messages;
 mod journal_text;
 mod kill_processes;
 mod knobs;
+mod left_processes;
 mod limits;
 mod load_process;
 mod lock;

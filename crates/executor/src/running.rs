@@ -3,13 +3,14 @@
 use crate::child::{RoleChild, Waited};
 use crate::context::ExecutorContext;
 use crate::kill_processes::end;
+use crate::left_processes::ENDING_CHECKED_EVERY;
 use crate::load_process::LoadAnswer;
 use crate::trial_resources::TrialResources;
 use contract::{AttachedProbe, Error, Result, ServerGroups};
 use model::{RunReport, Sample};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
-use sys::{Cgroup, Machine};
+use std::time::{Duration, Instant};
+use sys::{Cgroup, Machine, ProcessStat};
 
 /// A started workload and everything that watches it.
 pub(crate) struct Running {
@@ -96,9 +97,14 @@ impl Running {
         Ok(samples)
     }
 
-    /// Lets the load process end by itself for so long, then ends it.
-    pub(crate) fn finish(&mut self, patience: Duration) {
-        self.child.finish(patience);
+    /// Lets the load process end by itself for so long.
+    pub(crate) fn let_end(&mut self, patience: Duration) {
+        self.child.let_end(patience);
+    }
+
+    /// Ends the load process and what is left of its process group.
+    pub(crate) fn finish(&mut self) {
+        self.child.finish(Duration::ZERO);
     }
 
     /// Every thread of the workload, wherever its processes have moved, except one
@@ -121,7 +127,55 @@ impl Running {
             && machine.ancestors(pid).any(|ancestor| self.generators.contains(&ancestor))
     }
 
-    /// Ends what an invocation left running, so that it is not beside the next one.
+    /// Processes of the workload that are still there once the load process was let end, and that
+    /// nothing of ours ends by itself: `patience` is for those that are ending already. What serves
+    /// during a run, in a control group of its own, has no end before we end it and is left out.
+    pub(crate) fn left(
+        &self,
+        context: &ExecutorContext,
+        resources: &TrialResources,
+        patience: Duration,
+    ) -> Vec<ProcessStat> {
+        let began = Instant::now();
+        loop {
+            let left = self.outliving(context, resources);
+            if left.is_empty() || began.elapsed() >= patience {
+                return left;
+            }
+            std::thread::sleep(ENDING_CHECKED_EVERY);
+        }
+    }
+
+    fn outliving(&self, context: &ExecutorContext, resources: &TrialResources) -> Vec<ProcessStat> {
+        let machine = context.machine();
+        let members = |cgroup: &Cgroup| cgroup.members(machine).unwrap_or_default();
+        let (own, serving): (Vec<ProcessStat>, BTreeSet<i32>) = match self.cgroups.split_first() {
+            // Where servers have no groups, their processes cannot be told from what a run leaves.
+            None if !self.server_groups.is_empty() => return Vec::new(),
+            None => (machine.group_members(self.group()).unwrap_or_default(), BTreeSet::new()),
+            Some((own, servers)) => {
+                let own = members(own).into_iter().filter_map(|pid| machine.live_process(pid));
+                (own.collect(), servers.iter().flat_map(members).collect())
+            }
+        };
+        // One that has left the group still has our mark.
+        let marked = machine.marked_processes(context.mark()).unwrap_or_default();
+        let others = resources.groups();
+        let is_of_others = |process: &ProcessStat| {
+            others.contains(&process.group)
+                || machine.ancestors(process.pid).any(|ancestor| others.contains(&ancestor))
+        };
+        let left: BTreeMap<i32, ProcessStat> = own
+            .into_iter()
+            .chain(marked)
+            .filter(|process| !serving.contains(&process.pid) && !is_of_others(process))
+            .map(|process| (process.pid, process))
+            .collect();
+        left.into_values().collect()
+    }
+
+    /// Ends what an invocation left running, so that it is not beside the next one: what
+    /// [`Self::left`] saw, wherever it has moved, and what else there is by now.
     ///
     /// # Errors
     /// When something is still there.
@@ -129,8 +183,18 @@ impl Running {
         &self,
         context: &ExecutorContext,
         resources: &TrialResources,
+        seen: &[ProcessStat],
     ) -> Result<()> {
-        let left = end(|| self.processes(context, resources)).left;
+        let machine = context.machine();
+        let is_there = |process: &&ProcessStat| {
+            let now = machine.live_process(process.pid);
+            now.is_some_and(|now| now.start_ticks == process.start_ticks)
+        };
+        let alive = || -> BTreeSet<i32> {
+            let seen = seen.iter().filter(is_there).map(|process| process.pid);
+            self.processes(context, resources).into_iter().chain(seen).collect()
+        };
+        let left = end(alive).left;
         if left.is_empty() {
             return Ok(());
         }

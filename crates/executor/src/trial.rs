@@ -4,6 +4,7 @@ use crate::background::Hogs;
 use crate::context::{ExecutorContext, make_scratch};
 use crate::journal_entry::JournalEntry;
 use crate::knobs::{Knobs, Refusal};
+use crate::left_processes::LeftProcesses;
 use crate::long_lived_service::LongLivedSlot;
 use crate::trial_resources::TrialResources;
 use contract::{Error, Event, Lost, NOT_PUT_BACK, Phase, Result};
@@ -30,6 +31,8 @@ struct Progress {
     invocations: Vec<Invocation>,
     levels: BTreeMap<String, LevelReading>,
     caveats: Vec<Caveat>,
+    /// What its invocations left running.
+    left: LeftProcesses,
     /// What held levels turned out to be.
     facts: BTreeMap<String, String>,
 }
@@ -113,6 +116,7 @@ pub(crate) fn run(
     tracing::debug!(subject = trial.subject.id, ?ended, "an attempt is over");
     run.put_back(ended.is_ok())?;
     let TrialRun { context, mut progress, .. } = run;
+    progress.caveats.extend(progress.left.caveat());
     let outcome = match (ended, context.not_taken_back()) {
         (Ok(()), _) => Outcome::Completed,
         (Err(Stop::Outcome(outcome)), _) => outcome,

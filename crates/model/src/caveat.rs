@@ -103,6 +103,7 @@ codes! {
     Interference QuietMachine "INTERFERENCE" "Other programs used a noticeable share of the CPUs.",
     Interrupted OrderAndDrift "INTERRUPTED" "The campaign was interrupted and went on later: what outlives trials began anew, and no trend is sought across the gap.",
     Leak Elsewhere "LEAK" "Memory grew while the campaign went on, by more than the metric's margin.",
+    LeftProcesses SameWork "LEFT_PROCESSES" "Processes that the workload started were still there when its run was over, and were ended: what they still had to do is in no figure, and the CPU time may lack what they used.",
     Noisy EnoughData "NOISY" "The noise is large for this margin: with so many blocks fewer than 80 in 100 campaigns would show equivalence.",
     NotComparable SameWork "NOT_COMPARABLE" "The subjects did not do the same work, so their latencies answer different questions.",
     NotSteady RobustVerdicts "NOT_STEADY" "Iterations were still settling inside the measured window.",

@@ -50,7 +50,8 @@ unit = "per_second"
 least zero: each is a failure that counts against the subject, never a zero.
 
 **When it lies.** `max_rss` is never below that of the process that forked it, a few MiB.
-Descendants that the program does not wait for are not counted. A program that prints
+Descendants that the program does not wait for are not counted; those that are still there
+when it has ended are ended too, and the record says so (`LEFT_PROCESSES`). A program that prints
 through a pipe to a terminal may buffer differently into a file. `wall_time` includes
 loading the program: give it work for a second or more. For variables of the environment
 run `env NAME=value program`. Under SCHED_DEADLINE the program itself cannot fork

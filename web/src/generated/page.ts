@@ -84,6 +84,7 @@ export type CaveatCode =
   | "INTERFERENCE"
   | "INTERRUPTED"
   | "LEAK"
+  | "LEFT_PROCESSES"
   | "NOISY"
   | "NOT_COMPARABLE"
   | "NOT_STEADY"

@@ -8,6 +8,7 @@ use crate::context::make_scratch;
 use crate::groups::join_groups;
 use crate::health::Health;
 use crate::journal_entry::JournalEntry;
+use crate::left_processes::ENDING_PATIENCE;
 use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
 use crate::running::Running;
 use contract::{AttachedProbe, Error, ErrorKind, LaunchSpec, Phase, ProbeTarget, Result};
@@ -44,11 +45,19 @@ impl TrialRun<'_> {
             (Err(Stop::Outcome(Outcome::Failed { .. })), Err(lost)) => Err(Stop::from(lost)),
             (ended, _) => ended,
         };
-        running.finish(if ended.is_ok() { STOP_PATIENCE } else { Duration::ZERO });
-        tracing::debug!(group = running.group(), ?ended, "the load process was ended");
+        let is_over = ended.is_ok();
+        running.let_end(if is_over { STOP_PATIENCE } else { Duration::ZERO });
         let (machine, groups) = (self.context.machine(), running.cgroups());
         self.long_lived.take_back(machine, groups, running.server_groups())?;
-        running.end_leftovers(self.context, &self.resources)?;
+        let patience = if is_over { ENDING_PATIENCE } else { Duration::ZERO };
+        let left = running.left(self.context, &self.resources, patience);
+        // Where we stopped the run, its processes had no time to end by themselves.
+        if is_over {
+            self.progress.left.note(&left);
+        }
+        running.finish();
+        tracing::debug!(group = running.group(), ?ended, ?left, "the load process was ended");
+        running.end_leftovers(self.context, &self.resources, &left)?;
         if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
             refuse_full(self.context.logs(), reason)?;
             let failure = Some(reason.clone());

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use sys::{ControlFile, Machine};
+use sys::{Cgroup, ControlFile, Machine};
 
 /// How many random kills; a soak asks for more.
 const KILLS: u32 = 12;
@@ -311,6 +311,88 @@ fn what_an_invocation_leaves_running_is_ended_before_the_next() {
             .map(|sample| sample["values"][0].as_f64().unwrap())
             .collect();
         assert_eq!(seen, [0.0; 4], "{line}");
+    }
+}
+
+#[test]
+fn a_record_says_what_its_workload_left_running_and_a_report_does() {
+    let run = |script: &str| {
+        let bench = Bench::new();
+        let experiment = [
+            "vs",
+            "baseline",
+            "nice=5",
+            "--blocks",
+            "1",
+            "--invocations",
+            "2",
+            "--set",
+            "settle=0s",
+            "--",
+            "/bin/sh",
+            "-c",
+            script,
+        ];
+        bench.expect(0, &experiment);
+        let told: Vec<String> = bench
+            .record_lines()
+            .iter()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .map(|record| {
+                let caveats = record["caveats"].as_array().cloned().unwrap_or_default();
+                let left = caveats.iter().find(|caveat| caveat["code"] == "LEFT_PROCESSES");
+                left.map_or("", |caveat| caveat["detail"].as_str().unwrap()).to_owned()
+            })
+            .collect();
+        assert_eq!(bench.left(), Vec::<String>::new());
+        let report = bench.expect(0, &["show", "last", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let caveats = report["caveats"].as_array().unwrap();
+        (told, caveats.iter().any(|caveat| caveat["code"] == "LEFT_PROCESSES"))
+    };
+    // One in the program's process group, and a daemon in a session of its own.
+    let (told, is_reported) = run("sleep 4244 & setsid sleep 4244 & sleep 0.1");
+    let left = "4 processes were still there after 2 invocations and were ended: sleep (4)";
+    // Of both subjects and the control.
+    assert_eq!(told, [left; 3]);
+    assert!(is_reported);
+    // What was waited for was not left.
+    let (told, is_reported) = run("sleep 0.1 & setsid sleep 0.1 & wait");
+    assert_eq!(told, [""; 3]);
+    assert!(!is_reported);
+}
+
+#[test]
+fn what_has_left_its_control_group_and_session_is_told_and_ended_before_the_next() {
+    let bench = Bench::new();
+    let root = Cgroup::unified_root(&Machine::host(bench.path()));
+    let (Some(root), true) = (root, is_root()) else {
+        testing::skip("leaving a control group needs root and the unified hierarchy");
+        return;
+    };
+    let script = format!("setsid sleep 4245 & echo $! >{root}/cgroup.procs; sleep 0.1");
+    bench.expect(
+        0,
+        &[
+            "vs",
+            "baseline",
+            "nice=5",
+            "--blocks",
+            "1",
+            "--invocations",
+            "3",
+            "--set",
+            "settle=0s",
+            "--",
+            "/bin/sh",
+            "-c",
+            &script,
+        ],
+    );
+    // One that ran beside the next invocation would be counted there once more.
+    let left = "3 processes were still there after 3 invocations and were ended: sleep (3)";
+    for line in bench.record_lines() {
+        assert!(line.contains(left), "{line}");
     }
 }
 

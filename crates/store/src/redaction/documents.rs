@@ -4,6 +4,7 @@
 use super::kernel_line;
 use super::kind::SecretKind;
 use super::replacer::Replacer;
+use model::CaveatCode;
 use serde_json::{Map, Value};
 
 /// Fields whose text is one of our own words, or numbers in disguise.
@@ -37,6 +38,8 @@ const NAMED: [&str; 5] =
 const PUBLIC: &str = "kernel.config_digest";
 /// What a key of a fingerprint begins with that names a program's file.
 const PROGRAM: &str = "program.";
+/// What is meant by the detail of a caveat that names programs; no field has such a name.
+const CAVEAT_OF_PROGRAMS: &str = "caveat of programs";
 /// Picks of metrics from a program's output.
 pub(super) const PICKS: [&str; 3] = ["csv", "json", "regex"];
 
@@ -122,9 +125,15 @@ pub(super) fn redact(key: &str, value: &mut Value, replacer: &mut Replacer) {
             }
             // What a caveat says is ours, what a failure says is not.
             let is_caveat = fields.contains_key("code");
+            let left = CaveatCode::LeftProcesses.as_str();
+            let is_of_programs = fields.get("code").is_some_and(|code| code == left);
             let taken = std::mem::take(fields);
             for (name, mut field) in taken {
-                let meant = if is_caveat && name == "detail" { "caveat" } else { &name };
+                let meant = match name.as_str() {
+                    "detail" if is_of_programs => CAVEAT_OF_PROGRAMS,
+                    "detail" if is_caveat => "caveat",
+                    name => name,
+                };
                 redact(meant, &mut field, replacer);
                 let name = if NAMED.contains(&key) { name_of(&name, replacer) } else { name };
                 fields.insert(name, field);
@@ -140,6 +149,7 @@ fn text_of(key: &str, text: &str, replacer: &mut Replacer) -> String {
         key if OURS.contains(&key) => text.to_owned(),
         "kernel.command_line" => kernel_line::redacted(text, replacer),
         "reason" | "detail" | "failure" => failure(text, replacer),
+        CAVEAT_OF_PROGRAMS => with_programs(text, replacer),
         key if PATHS.contains(&key) => path(text, replacer),
         _ => replacer.text(text),
     }
@@ -168,6 +178,17 @@ fn failure(text: &str, replacer: &mut Replacer) -> String {
         return ours;
     }
     format!("{ours}: {}", replacer.placeholder(SecretKind::Output, said))
+}
+
+/// What a caveat says of programs: our words up to the first colon, then their names.
+fn with_programs(text: &str, replacer: &mut Replacer) -> String {
+    match text.split_once(": ") {
+        Some((ours, names)) => {
+            let names = replacer.placeholder(SecretKind::Program, names);
+            format!("{}: {names}", replacer.text(ours))
+        }
+        None => replacer.text(text),
+    }
 }
 
 /// A program's parameters: its command line is one word, and where its metrics are found goes.
@@ -207,6 +228,21 @@ mod tests {
         ] {
             assert_eq!(failure(text, &mut replacer), expected);
         }
+    }
+
+    #[test]
+    fn what_was_left_running_keeps_its_number_and_loses_its_names() {
+        let ours = "2 processes were still there after 1 invocation and were ended";
+        let redacted = |code: &str, detail: String| {
+            let mut value = json!({"code": code, "detail": detail});
+            redact("", &mut value, &mut Replacer::default());
+            value["detail"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(
+            redacted("LEFT_PROCESSES", format!("{ours}: acme (1), key: 77 (1)")),
+            format!("{ours}: redacted-program-1")
+        );
+        assert_eq!(redacted("STEAL", "1: 5".to_owned()), "1: 5", "other caveats are ours");
     }
 
     #[test]
