@@ -167,6 +167,20 @@ mod tests {
 
     const SHORT: Duration = Duration::from_millis(500);
 
+    #[test]
+    fn the_threat_model_has_these_limits() {
+        const PAGE: &str = include_str!("../../../docs/threat-model.md");
+        let (seconds, head) = (PATIENCE.as_secs(), MOST_BUFFERED_BYTES >> 10);
+        let kept = (2 * SEND_BUFFER_BYTES) >> 10;
+        for told in [
+            format!("{MOST_CONNECTIONS} connections at once"),
+            format!("{seconds} s for the head of a request, {head} KiB at most"),
+            format!("taken nothing for {seconds} s; the kernel keeps at most {kept} KiB"),
+        ] {
+            assert!(PAGE.contains(&told), "{told}");
+        }
+    }
+
     /// A socket of ours and its client's.
     async fn pair() -> (AttendedSocket, std::net::TcpStream) {
         let listener = bound("127.0.0.1:0".parse().unwrap()).unwrap();
