@@ -32,7 +32,7 @@ pub use block::{
     is_rotating, memory_file_system, named_identity, partitions, user_of_device, whole_device,
 };
 pub use cgroup::{Cgroup, Controller};
-pub use clock::{cpu_time, monotonic_ns, unix_ns};
+pub use clock::{cpu_time, is_timer_prompt, monotonic_ns, suspended_ns, unix_ns};
 pub use control_file::{ControlFile, FileForm};
 pub use cpu_time::{CpuTime, clock_tick_ns};
 pub use fake_kernel::{FakeRule, FakeRules};
@@ -44,10 +44,10 @@ pub use machine_error::MachineError;
 pub use perf_event::{PerfCounter, PerfEvent, PerfReading};
 pub use pressure::Pressure;
 pub use private_directory::{PrivateDirectory, is_untrusted};
-pub use process::{Process, ProcessStat};
-pub use resource_usage::{resource_usage, usage_between};
+pub use process::{Process, ProcessStat, was_stopped};
+pub use resource_usage::{resource_usage, thread_major_faults, usage_between};
 pub use sched_ext::SchedExt;
-pub use schedstat::{TaskSchedstat, waited_ns_by_cpu};
+pub use schedstat::{TaskSchedstat, ThreadSchedstat, waited_ns_by_cpu};
 pub use scheduling::{
     Policy, SchedulingAttributes, affinity, nice_of_autogroup, scheduling_attributes, set_affinity,
     set_scheduling_attributes, set_timer_slack, timer_slack,

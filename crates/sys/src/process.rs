@@ -1,6 +1,7 @@
 //! Processes: their stat line, start time and marks.
 
 use crate::{Machine, MachineError};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::io;
 
 /// Generations of processes that are looked through.
@@ -38,6 +39,15 @@ pub struct ProcessStat {
     pub start_ticks: u64,
     /// CPU it last ran on.
     pub processor: usize,
+}
+
+/// Whether a child of this process was stopped since this was asked last, whether it goes on again
+/// or not: its parent is told of both (waitid(2)), however short the stop was. False of a process
+/// that has ended or is no child.
+pub fn was_stopped(child: i32) -> bool {
+    let options = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
+    let told = Pid::from_raw(child).map(|pid| waitid(WaitId::Pid(pid), options));
+    matches!(told, Some(Ok(Some(_))))
 }
 
 impl ProcessStat {
@@ -90,6 +100,11 @@ impl Machine {
     /// A live process on the real machine; `None` of one that has ended, a zombie included.
     pub fn live_process(&self, pid: i32) -> Option<ProcessStat> {
         self.running().process_stat(pid).ok().filter(|stat| stat.state != 'Z')
+    }
+
+    /// The stat line of a process on the real machine, where it is there.
+    pub fn running_stat(&self, pid: i32) -> Option<ProcessStat> {
+        self.running().process_stat(pid).ok()
     }
 
     /// The ids of all processes.
@@ -167,6 +182,41 @@ mod tests {
                     numa_pages_migrated              :                    4\n";
         assert_eq!(migrations(text), Some(31));
         assert_eq!(migrations("numa_pages_migrated : 4\n"), None);
+    }
+
+    #[test]
+    fn a_stop_of_a_child_is_told_once_and_also_when_it_is_over() {
+        use rustix::process::{Signal, kill_process};
+        let mut child = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
+        let id = child.id().cast_signed();
+        let pid = Pid::from_raw(id).unwrap();
+        let is_in = |states: &[char]| {
+            let machine = Machine::host("");
+            machine.running_stat(id).is_some_and(|stat| states.contains(&stat.state))
+        };
+        let wait_for = |states: &[char]| {
+            while !is_in(states) {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        };
+        assert!(!was_stopped(id));
+        kill_process(pid, Signal::STOP).unwrap();
+        wait_for(&['T']);
+        assert!(was_stopped(id), "it stands");
+        assert!(!was_stopped(id), "the same stop");
+        kill_process(pid, Signal::CONT).unwrap();
+        wait_for(&['S', 'R']);
+        assert!(was_stopped(id), "it stood");
+        assert!(!was_stopped(id));
+        // Over before anybody asks.
+        kill_process(pid, Signal::STOP).unwrap();
+        wait_for(&['T']);
+        kill_process(pid, Signal::CONT).unwrap();
+        wait_for(&['S', 'R']);
+        assert!(was_stopped(id) && !was_stopped(id));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!was_stopped(id), "it has ended");
     }
 
     #[test]

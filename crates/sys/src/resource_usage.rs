@@ -34,9 +34,14 @@ pub fn usage_between(before: &Usage, after: &Usage) -> Usage {
     }
 }
 
+/// Page faults with I/O of this thread so far.
+pub fn thread_major_faults() -> u64 {
+    raw(libc::RUSAGE_THREAD).ru_majflt.unsigned_abs()
+}
+
 fn raw(who: libc::c_int) -> libc::rusage {
     // SAFETY: an all-zero rusage is valid, and the kernel fills it; the call
-    // cannot fail for these two constants (getrusage(2)).
+    // cannot fail for the three constants that are given (getrusage(2)).
     unsafe {
         let mut usage = std::mem::zeroed();
         libc::getrusage(who, &raw mut usage);

@@ -1,6 +1,12 @@
 //! `/proc/PID/schedstat` and `/proc/schedstat`: how long a task, or the tasks of a CPU, ran and
 //! waited to run.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// Three numbers of 20 digits at most, and what parts them.
+const LONGEST: usize = 64;
+
 /// One task's figures since it began (Documentation/scheduler/sched-stats.rst).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TaskSchedstat {
@@ -28,6 +34,27 @@ impl TaskSchedstat {
             wait_ns: self.wait_ns.checked_sub(earlier.wait_ns)?,
             timeslices: self.timeslices.checked_sub(earlier.timeslices)?,
         })
+    }
+}
+
+/// The figures of the thread that opened it. Reading them allocates nothing.
+#[derive(Debug)]
+pub struct ThreadSchedstat(File);
+
+impl ThreadSchedstat {
+    /// Opens those of this thread; `None` where the kernel does not keep them.
+    pub fn open() -> Option<Self> {
+        let opened = Self(File::open("/proc/thread-self/schedstat").ok()?);
+        opened.read().is_some().then_some(opened)
+    }
+
+    /// What they are at this moment. A kernel that does not keep them shows zeros, which nothing that
+    /// runs can have (`proc_pid_schedstat` of fs/proc/base.c, Linux 6.12).
+    pub fn read(&self) -> Option<TaskSchedstat> {
+        let mut bytes = [0; LONGEST];
+        let length = self.0.read_at(&mut bytes, 0).ok()?;
+        let text = std::str::from_utf8(bytes.get(..length)?).ok()?;
+        TaskSchedstat::parse(text).filter(|stat| stat.timeslices > 0)
     }
 }
 
@@ -61,6 +88,16 @@ mod tests {
         {
             assert_eq!(waited_ns_by_cpu(bad), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_thread_reads_its_own_figures_again_and_again() {
+        let Some(opened) = ThreadSchedstat::open() else { return };
+        let before = opened.read().unwrap();
+        let until = crate::monotonic_ns() + 5_000_000;
+        while crate::monotonic_ns() < until {}
+        let spent = opened.read().unwrap().since(&before).unwrap();
+        assert!(spent.run_ns + spent.wait_ns >= 4_000_000, "{spent:?}");
     }
 
     #[test]
