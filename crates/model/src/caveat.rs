@@ -128,6 +128,7 @@ codes! {
     Tcg RealProcessor "TCG" "An emulated processor ran the guest: an instruction takes as long as its emulation, not as a real processor needs for it, so no figure is that of real hardware.",
     Throttle QuietMachine "THROTTLE" "The CPU was throttled during a trial.",
     SummaryOnly Design "SUMMARY_ONLY" "Only a summary was given, not the values it was made from.",
+    Suspended QuietMachine "SUSPENDED" "A process of the trial was stopped, or the machine or guest stood still, while the trial ran: it has no numbers and runs again.",
     TornRecord EnoughData "TORN_RECORD" "The last record was cut off by a crash and dropped.",
     UnblockedDesign Design "UNBLOCKED_DESIGN" "The numbers were not collected in randomised blocks.",
     UnequalShares SameWork "UNEQUAL_SHARES" "All processes were stopped when the first was ready, and the slowest had done less than half of its work: the sum over them is one of unequal work.",

@@ -30,12 +30,18 @@ pub const PLAN_FORMATS: [&str; 7] = [
     ORDERED_PLAN_FORMAT,
 ];
 /// A line of `records.jsonl`.
-pub const RECORD_FORMAT: &str = "schedlab.record/4";
-/// Versions of it that are read. The third says neither that a run went on with its campaign nor that
+pub const RECORD_FORMAT: &str = "schedlab.record/5";
+/// Versions of it that are read. The fourth does not tell what stood still during an invocation: a
+/// reader of it would take a later one for one of which nobody looked. The third says neither that a run went on with its campaign nor that
 /// the campaign's end is bound; a reader of it would take an end that was unbound later for one of
 /// its own. Those in [`UNBOUND_RECORD_FORMATS`] are bound to nothing.
-pub const RECORD_FORMATS: [&str; 4] =
-    [RECORD_FORMAT, "schedlab.record/3", "schedlab.record/2", "schedlab.record/1"];
+pub const RECORD_FORMATS: [&str; 5] = [
+    RECORD_FORMAT,
+    "schedlab.record/4",
+    "schedlab.record/3",
+    "schedlab.record/2",
+    "schedlab.record/1",
+];
 /// Those whose records are bound neither to their plan nor to the record before them
 /// ([`crate::Chain`]); the first does not tell how much else a machine did, either.
 pub const UNBOUND_RECORD_FORMATS: [&str; 2] = ["schedlab.record/2", "schedlab.record/1"];

@@ -192,6 +192,19 @@ pub struct Disturbance {
     /// How often a CPU was throttled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttles: Option<u64>,
+    /// Longest time for which the executor's heartbeat neither ran nor waited for a CPU when it should
+    /// have (docs/method.md#m-suspended); absent also of records before the fifth format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stood_still_ns: Option<u64>,
+    /// Longest time for which that heartbeat waited for a CPU between two beats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starved_ns: Option<u64>,
+    /// How long the machine was suspended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_ns: Option<u64>,
+    /// By how much longer the run took by the clock of a guest's host than by the guest's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen_ns: Option<u64>,
 }
 
 /// The timed window of one invocation as the workload's process saw it.
@@ -256,5 +269,34 @@ impl Fingerprint {
             difference.insert(key.clone(), "absent".to_owned());
         }
         difference
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RECORD_FORMATS;
+
+    /// As the fourth format has it.
+    const EARLIER: &str = r#"{"foreign_share":0.002,"stolen_share":0.0,"throttles":0}"#;
+
+    #[test]
+    fn what_stood_still_is_read_again_and_absent_of_earlier_records() {
+        let earlier: Disturbance = serde_json::from_str(EARLIER).unwrap();
+        assert_eq!((earlier.stood_still_ns, earlier.starved_ns), (None, None));
+        assert_eq!((earlier.suspended_ns, earlier.unseen_ns), (None, None));
+        assert_eq!(serde_json::to_string(&earlier).unwrap(), EARLIER, "as it was stored");
+        let seen = Disturbance {
+            stood_still_ns: Some(11_900_000_000),
+            starved_ns: Some(3_000_000),
+            suspended_ns: Some(0),
+            unseen_ns: Some(u64::MAX),
+            ..earlier
+        };
+        let text = serde_json::to_string(&seen).unwrap();
+        assert!(text.contains(r#""stood_still_ns":11900000000,"starved_ns":3000000"#), "{text}");
+        assert_eq!(serde_json::from_str::<Disturbance>(&text).unwrap(), seen);
+        assert_eq!(RECORD_FORMAT, "schedlab.record/5");
+        assert!(RECORD_FORMATS.contains(&"schedlab.record/4"));
     }
 }

@@ -648,7 +648,7 @@ mod tests {
         fs::write(&path, format!("{line}{{oops\n{line}")).unwrap();
         let error = load(campaign.directory()).unwrap_err().to_string();
         assert!(error.contains("line 2"), "{error}");
-        fs::write(&path, line.replace("schedlab.record/4", "schedlab.record/9")).unwrap();
+        fs::write(&path, line.replace("schedlab.record/5", "schedlab.record/9")).unwrap();
         let error = load(campaign.directory()).unwrap_err().to_string();
         assert!(error.contains("schedlab.record/9"), "{error}");
     }

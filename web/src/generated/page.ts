@@ -109,6 +109,7 @@ export type CaveatCode =
   | "TCG"
   | "THROTTLE"
   | "SUMMARY_ONLY"
+  | "SUSPENDED"
   | "TORN_RECORD"
   | "UNBLOCKED_DESIGN"
   | "UNEQUAL_SHARES"

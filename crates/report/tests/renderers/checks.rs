@@ -87,6 +87,7 @@ pub fn quiet() -> Campaign {
                 foreign_share: Some(0.002),
                 stolen_share: Some(0.0),
                 throttles: Some(0),
+                ..Default::default()
             });
         }
     }

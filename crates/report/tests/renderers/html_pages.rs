@@ -77,6 +77,7 @@ pub fn measured() -> Campaign {
             foreign_share: Some(0.002),
             stolen_share: Some(0.0),
             throttles: Some(0),
+            ..Default::default()
         }
     }
 
