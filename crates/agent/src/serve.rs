@@ -4,7 +4,7 @@ use crate::channel::{Channel, Incoming};
 use crate::logs;
 use crate::program::Program;
 use contract::{Catalogue, Error, ErrorKind, Event, Interrupt};
-use executor::{Executor, ExecutorSettings};
+use executor::{Executor, ExecutorSettings, LONGEST_STANDSTILL_OF_GUESTS};
 use model::{Phase, Plan, Trial};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -159,6 +159,7 @@ impl Agent {
             logs: LOGS.into(),
             scratch: scratch(),
             purpose,
+            longest_standstill: LONGEST_STANDSTILL_OF_GUESTS,
         };
         match Executor::open(settings, &self.interrupt) {
             Ok(executor) => {
@@ -173,13 +174,12 @@ impl Agent {
         let Some(executor) = &mut self.executor else {
             return self.refuse("cannot run a trial", "nothing was opened");
         };
-        let mut watch =
-            FrameCounter { channel: &mut self.channel, running: None, frames: 0, lost: None };
+        let mut watch = FrameCounter::at(&mut self.channel);
         let (subject, workload) = (&trial.subject.id, &trial.workload.label);
         tracing::debug!(block = trial.block, subject, workload, "a trial begins");
         let outcome = executor.run(trial, &mut |event| watch.note(&event));
         tracing::debug!(outcome = ?outcome.as_ref().map(|record| &record.outcome), "it ended");
-        let FrameCounter { frames, lost, .. } = watch;
+        let FrameCounter { frames, run_lengths_ns, lost, .. } = watch;
         if let Some(error) = lost {
             return Err(error);
         }
@@ -187,6 +187,7 @@ impl Agent {
             Ok(record) => self.channel.send(&WireAnswer::Record {
                 record: Box::new(record),
                 frames_while_running: frames,
+                run_lengths_ns,
             })?,
             Err(error) => return self.fail(&error),
         }
@@ -316,19 +317,26 @@ fn resident_bytes(machine: &Machine) -> u64 {
     pages.unwrap_or(0) * rustix::param::page_size() as u64
 }
 
-/// Passes phases on, and counts the frames that fall between the start of a run and the
-/// first phase after it.
+/// Passes phases on, and counts the frames and the time between the start of a run and the first
+/// phase after it.
 struct FrameCounter<'c> {
     channel: &'c mut Channel,
-    running: Option<u64>,
+    /// How many frames there were, and when, as the run in progress began.
+    running: Option<(u64, u64)>,
     frames: u64,
+    run_lengths_ns: Vec<u64>,
     lost: Option<io::Error>,
 }
 
-impl FrameCounter<'_> {
+impl<'c> FrameCounter<'c> {
+    fn at(channel: &'c mut Channel) -> Self {
+        Self { channel, running: None, frames: 0, run_lengths_ns: Vec::new(), lost: None }
+    }
+
     fn note(&mut self, event: &Event) {
-        if let Some(before) = self.running.take() {
+        if let Some((before, began_ns)) = self.running.take() {
             self.frames += self.channel.frames() - before;
+            self.run_lengths_ns.push(sys::monotonic_ns().saturating_sub(began_ns));
         }
         let answer = match event {
             Event::TrialPhase(phase) => WireAnswer::Phase { phase: *phase },
@@ -339,7 +347,7 @@ impl FrameCounter<'_> {
             self.lost.get_or_insert(error);
         }
         if matches!(event, Event::TrialPhase(Phase::Running { .. })) {
-            self.running = Some(self.channel.frames());
+            self.running = Some((self.channel.frames(), sys::monotonic_ns()));
         }
     }
 }
@@ -352,8 +360,7 @@ mod tests {
     #[test]
     fn only_frames_between_the_start_of_a_run_and_the_phase_after_it_are_counted() {
         let (mut channel, frames) = Channel::into_file(tempfile::tempfile().unwrap());
-        let mut watch =
-            FrameCounter { channel: &mut channel, running: None, frames: 0, lost: None };
+        let mut watch = FrameCounter::at(&mut channel);
         let phases = [
             Phase::Setting,
             Phase::Preparing { invocation: 0 },
@@ -366,6 +373,7 @@ mod tests {
             watch.note(&Event::TrialPhase(phase));
         }
         assert_eq!(watch.frames, 0, "phases themselves are told outside the runs");
+        assert_eq!(watch.run_lengths_ns.len(), 2, "each run has its length");
         watch.note(&Event::TrialPhase(Phase::Running { invocation: 2 }));
         // As the reader counts what the host sends meanwhile.
         frames.fetch_add(2, Ordering::SeqCst);

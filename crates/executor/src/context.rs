@@ -11,6 +11,7 @@ use crate::supervisor::TrialSupervisor;
 use contract::{Catalogue, Error, ErrorKind, Interrupt, Result};
 use model::StorageTarget;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use sys::Machine;
 
 /// A guarded machine and what an executor was told of it.
@@ -70,6 +71,11 @@ impl ExecutorContext {
     /// What was changed on this machine and must be put back.
     pub(crate) fn journal(&mut self) -> &mut Journal {
         self.guarded.journal()
+    }
+
+    /// How long something may stand still in a trial.
+    pub(crate) fn longest_standstill(&self) -> Duration {
+        self.settings.longest_standstill
     }
 
     /// The machine beside its journal, for code that changes it.

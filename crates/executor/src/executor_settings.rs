@@ -2,6 +2,7 @@
 
 use contract::Catalogue;
 use std::path::PathBuf;
+use std::time::Duration;
 use sys::Machine;
 
 /// What an executor is told about its surroundings.
@@ -21,4 +22,6 @@ pub struct ExecutorSettings {
     pub scratch: PathBuf,
     /// What is running, for the message to a process that finds the lock taken.
     pub purpose: String,
+    /// A trial is invalid where something stood still for longer.
+    pub longest_standstill: Duration,
 }

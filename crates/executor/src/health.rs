@@ -64,6 +64,7 @@ impl Health {
                 .throttles
                 .zip(now.throttles)
                 .map(|(before, after)| after.saturating_sub(before)),
+            ..Disturbance::default()
         }
     }
 

@@ -58,6 +58,11 @@ impl HostLoadProcess {
         Ok(role)
     }
 
+    /// Its process id.
+    pub fn pid(&self) -> i32 {
+        self.child.id().cast_signed()
+    }
+
     /// How it ended, if it did.
     pub fn ended(&mut self) -> Option<Termination> {
         self.child.try_wait().ok().flatten().map(Termination::from)

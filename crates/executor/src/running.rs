@@ -107,15 +107,8 @@ impl Running {
         self.child.finish(Duration::ZERO);
     }
 
-    /// Every thread of the workload, wherever its processes have moved, except one
-    /// that only directs.
-    pub(crate) fn threads(
-        &self,
-        context: &ExecutorContext,
-        resources: &TrialResources,
-    ) -> Vec<i32> {
-        let machine = context.machine();
-        let processes = self.processes(context, resources);
+    /// Every thread of these processes of the workload, except one that only directs.
+    pub(crate) fn threads(&self, machine: &Machine, processes: &BTreeSet<i32>) -> Vec<i32> {
         let subjects = processes.iter().filter(|pid| !self.is_of_a_generator(machine, **pid));
         let threads = subjects.flat_map(|pid| machine.thread_ids(*pid).unwrap_or_default());
         threads.filter(|thread| !(self.is_main_thread_apart && *thread == self.group())).collect()
@@ -206,7 +199,11 @@ impl Running {
 
     /// The workload's processes: of its cgroups where it has any, else of its process
     /// group and every process with our mark.
-    fn processes(&self, context: &ExecutorContext, resources: &TrialResources) -> BTreeSet<i32> {
+    pub(crate) fn processes(
+        &self,
+        context: &ExecutorContext,
+        resources: &TrialResources,
+    ) -> BTreeSet<i32> {
         let machine = context.machine();
         let members: Option<Vec<_>> =
             self.cgroups.iter().map(|cgroup| cgroup.members(machine).ok()).collect();

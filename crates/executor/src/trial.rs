@@ -6,6 +6,7 @@ use crate::journal_entry::JournalEntry;
 use crate::knobs::{Knobs, Refusal};
 use crate::left_processes::LeftProcesses;
 use crate::long_lived_service::LongLivedSlot;
+use crate::standstill::Standstill;
 use crate::trial_resources::TrialResources;
 use contract::{Error, Event, Lost, NOT_PUT_BACK, Phase, Result};
 use model::{Caveat, Invocation, Level, LevelReading, Outcome, Record, StorageKind, Trial};
@@ -87,6 +88,8 @@ struct TrialRun<'e> {
     resources: TrialResources,
     /// In charge since the trial began.
     scheduler: SchedExt,
+    /// What stands still while the invocation runs.
+    standstill: Standstill,
     progress: Progress,
 }
 
@@ -110,6 +113,7 @@ pub(crate) fn run(
         knobs: Knobs::default(),
         resources: TrialResources::default(),
         scheduler: SchedExt::default(),
+        standstill: Standstill::default(),
         progress: Progress::default(),
     };
     let ended = run.attempt();

@@ -7,7 +7,7 @@ use contract::{
     Catalogue, ConfiguredVenue, Description, Error, Event, Factor, Footprint, Interrupt, Knob,
     Missing, Neighbour, Refusal, Result, Venue, VenueContext, VenueEntry, VenueFacts, VenueSession,
 };
-use executor::{Executor, ExecutorSettings};
+use executor::{Executor, ExecutorSettings, LONGEST_STANDSTILL};
 use model::{Fingerprint, Plan, Record, Trial};
 use std::path::{Path, PathBuf};
 use sys::Machine;
@@ -166,6 +166,7 @@ impl Venue for Host {
             logs: workspace.join("logs"),
             scratch: workspace.join("scratch"),
             purpose: format!("campaign {} in {}", plan.name, workspace.display()),
+            longest_standstill: LONGEST_STANDSTILL,
         };
         let programs = Programs::of(&self.settings, plan);
         Ok(Box::new(HostSession { executor: Executor::open(settings, interrupt)?, programs }))

@@ -24,6 +24,7 @@ mod replay;
 mod scratch;
 mod session;
 pub mod snapshot;
+mod standstill;
 mod table;
 mod vcpus;
 
@@ -42,7 +43,7 @@ use contract::{
     BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, Missing, Result,
     Venue, VenueContext, VenueSession,
 };
-use executor::{ExecutorSettings, GuardedMachine};
+use executor::{ExecutorSettings, GuardedMachine, LONGEST_STANDSTILL};
 use files::{GuestFiles, is_large, with_libraries};
 use guest_images::ToolsImage;
 use host_load::HostLoadPlan;
@@ -221,6 +222,7 @@ impl Venue for Vm {
             logs: workspace.join("logs"),
             scratch: workspace.join("scratch"),
             purpose: format!("campaign {} in {}", plan.name, workspace.display()),
+            longest_standstill: LONGEST_STANDSTILL,
         };
         let logs = settings.logs.clone();
         let guarded = GuardedMachine::open(settings)?;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// The version of these messages; both sides must speak the same.
-pub const WIRE_FORMAT: &str = "schedlab.wire/1";
+pub const WIRE_FORMAT: &str = "schedlab.wire/2";
 
 /// From the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -126,6 +126,10 @@ pub enum WireAnswer {
         record: Box<Record>,
         /// Frames that came or went while the workload ran; none should.
         frames_while_running: u64,
+        /// How long each run took by the guest's clock: from the phase that tells of it to the
+        /// next one.
+        #[serde(default)]
+        run_lengths_ns: Vec<u64>,
     },
     /// A log that a trial left; follows its record.
     Log {

@@ -11,12 +11,13 @@ use crate::journal_entry::JournalEntry;
 use crate::left_processes::ENDING_PATIENCE;
 use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
 use crate::running::Running;
+use crate::standstill::{LOOKED_AT, Standstill};
 use contract::{AttachedProbe, Error, ErrorKind, LaunchSpec, Phase, ProbeTarget, Result};
 use model::{
-    BackgroundSession, Caveat, CpuList, Disturbance, Invocation, Level, LevelReading, Outcome,
-    RunReport, StorageTarget,
+    BackgroundSession, Caveat, CaveatCode, CpuList, Disturbance, Invocation, Level, LevelReading,
+    Outcome, RunReport, StorageTarget,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -39,12 +40,14 @@ impl TrialRun<'_> {
         self.tell(Phase::Preparing { invocation: number });
         let deadline = Instant::now() + Duration::from_nanos(self.trial.workload.time_limit_ns);
         let mut running = self.start(number)?;
+        self.standstill = Standstill::begin(&self.resources.groups());
         let ended = self.observe(&mut running, number, deadline);
         // A workload that fails without what was held for it says nothing of the subject.
         let ended = match (ended, self.resources.check()) {
             (Err(Stop::Outcome(Outcome::Failed { .. })), Err(lost)) => Err(Stop::from(lost)),
             (ended, _) => ended,
         };
+        let ended = self.without_standstill(ended, &running);
         let is_over = ended.is_ok();
         running.let_end(if is_over { STOP_PATIENCE } else { Duration::ZERO });
         let (machine, groups) = (self.context.machine(), running.cgroups());
@@ -185,6 +188,32 @@ impl TrialRun<'_> {
         self.finish(samples, (report, disturbance), unfit)
     }
 
+    /// An invocation in which something stood still says nothing of the subject, also where it failed:
+    /// its time limit may be what ended it.
+    fn without_standstill(
+        &mut self,
+        ended: Result<(), Stop>,
+        running: &Running,
+    ) -> Result<(), Stop> {
+        let children = self.resources.groups();
+        let longest = self.context.longest_standstill();
+        let (seen, suspension) = self.standstill.end(running.group(), &children, longest);
+        // What failed has no disturbance; what did not is the last one.
+        let last = self.progress.invocations.last_mut().filter(|_| ended.is_ok());
+        if let Some(disturbance) = last.and_then(|last| last.disturbance.as_mut()) {
+            seen.add_to(disturbance);
+        }
+        let Some(detail) = suspension else { return ended };
+        let code = CaveatCode::Suspended;
+        self.merge_caveats(vec![Caveat::new(code, detail.clone())]);
+        match ended {
+            Ok(()) | Err(Stop::Outcome(Outcome::Failed { .. })) => {
+                Err(Stop::invalid(code.as_str(), detail))
+            }
+            other => other,
+        }
+    }
+
     fn health(&self, running: &Running) -> Health {
         Health::read(self.context.machine(), &self.resources.groups(), running.cgroups())
     }
@@ -196,10 +225,21 @@ impl TrialRun<'_> {
     /// Every level in force, those that are held first.
     fn levels(&mut self, running: &Running) -> Result<BTreeMap<String, Level>, Stop> {
         self.resources.check()?;
-        let threads = running.threads(self.context, &self.resources);
+        let processes = running.processes(self.context, &self.resources);
+        self.look_at(&processes);
+        let threads = running.threads(self.context.machine(), &processes);
         let mut levels = self.knobs.read_back(self.context.machine(), &threads)?;
         levels.extend(self.resources.levels());
         Ok(levels)
+    }
+
+    /// Looks whether processes of the trial are stopped: those beside the workload, then its own.
+    fn look_at(&mut self, processes: &BTreeSet<i32>) {
+        let beside = self.resources.groups();
+        let machine = self.context.machine();
+        let all = beside.iter().chain(processes).take(LOOKED_AT);
+        let stats = all.filter_map(|pid| machine.running_stat(*pid));
+        self.standstill.look(sys::monotonic_ns(), stats);
     }
 
     /// What must be as it was while the workload runs.

@@ -40,6 +40,11 @@ impl Peer {
         }
     }
 
+    /// The process of its machine.
+    pub(crate) fn pid(&self) -> i32 {
+        self.0.guest.qemu.pid()
+    }
+
     fn await_serving(&mut self, interrupt: &Interrupt) -> Result<(), Lost> {
         let words = [PROGRAM, PEER_ROLE].map(str::to_owned).to_vec();
         self.0.guest.send(&WireRequest::Execute { words, environment: Vec::new(), pty: None })?;

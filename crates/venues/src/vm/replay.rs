@@ -92,7 +92,7 @@ fn read(answers: &File, last_lines: String) -> std::result::Result<Replayed, Str
     let (mut record, mut guest, mut logs) = (None, None, Vec::new());
     loop {
         match decoder.take::<WireAnswer>() {
-            Ok(Some(WireAnswer::Record { record: came, frames_while_running })) => {
+            Ok(Some(WireAnswer::Record { record: came, frames_while_running, .. })) => {
                 record = Some((*came, frames_while_running));
             }
             Ok(Some(WireAnswer::Fingerprint { fingerprint })) => guest = Some(fingerprint),

@@ -11,6 +11,7 @@ use super::record::{
     without_peer,
 };
 use super::replay::{Replayed, replay};
+use super::standstill::GuestStandstill;
 use contract::{
     BootSpec, Error, ErrorKind, Event, Missing, NOT_PUT_BACK, Phase, Result, VenueSession,
 };
@@ -180,11 +181,14 @@ impl VenueSession for VmSession {
                 return Err(Error::environment("cannot run a trial", "no guest was prepared"));
             }
             State::On { booted, peer, boot_id, began: guest_began, is_spent, .. } => {
-                match converse(booted, trial, &self.booter, self.logs.as_deref(), on_event) {
+                let mut still = GuestStandstill::begin(&booted.guest.qemu, peer.as_deref());
+                let logs = self.logs.as_deref();
+                match converse(booted, trial, &self.booter, logs, &mut still, on_event) {
                     Ok((mut record, frames)) => {
                         *is_spent = record.fingerprint_difference.contains_key(NOT_PUT_BACK);
                         set_times(&mut record, &began);
                         explain(&mut record, booted.console.complaint());
+                        still.end(&mut record);
                         let catalogue = &self.booter.host.host.catalogue;
                         match describe(booted, &self.booter, &self.facts) {
                             Ok(guest) => {
@@ -212,7 +216,9 @@ impl VenueSession for VmSession {
                         let words = booted.console.last_lines();
                         tracing::debug!(%lost, console = words, "the guest was lost");
                         let outcome = record::lost(engine, crowd.vcpus, &lost, &words);
-                        without_guest(trial, &began, boot_id, outcome)
+                        let mut record = without_guest(trial, &began, boot_id, outcome);
+                        still.end(&mut record);
+                        record
                     }
                 }
             }
@@ -508,6 +514,7 @@ fn converse(
     trial: &Trial,
     booter: &Booter,
     logs: Option<&Path>,
+    still: &mut GuestStandstill,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<(Record, u64), Lost> {
     let guest = &mut booted.guest;
@@ -516,14 +523,17 @@ fn converse(
     let mut record = None;
     loop {
         let patience = deadline.saturating_duration_since(Instant::now());
-        match guest.receive(patience, &booter.interrupt)? {
+        let answer = guest.receive(patience, &booter.interrupt)?;
+        still.note(&answer);
+        match answer {
             WireAnswer::Phase { phase } => {
                 deadline = Instant::now() + patience_for(phase, trial);
                 on_event(Event::TrialPhase(phase));
             }
             WireAnswer::Notice { text } => on_event(Event::Notice(text)),
-            WireAnswer::Record { record: came, frames_while_running } => {
+            WireAnswer::Record { record: mut came, frames_while_running, run_lengths_ns } => {
                 deadline = Instant::now() + PATIENCE;
+                still.compare(&mut came, &run_lengths_ns);
                 record = Some((*came, frames_while_running));
             }
             WireAnswer::Log { name, text } => keep_log(logs, &name, &text.0, on_event),

@@ -1,0 +1,298 @@
+//! A heartbeat: a thread that sleeps and notes how late it wakes, and why. A process that is stopped
+//! neither runs nor waits for a CPU; one that a scheduler keeps from the CPUs waits, and that is a
+//! result (docs/method.md#m-suspended).
+//!
+//! The thread allocates nothing, and wakes four times a second, as its executor does anyway.
+
+use model::Disturbance;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{Builder, JoinHandle, park_timeout};
+use std::time::Duration;
+use sys::{TaskSchedstat, ThreadSchedstat};
+
+/// A trial is invalid where something stood still for longer: eight beats. Without being stopped a
+/// thread whose timer has expired runs or waits for a CPU within the time that interrupts are off,
+/// which is far below a second.
+pub const LONGEST_STANDSTILL: Duration = Duration::from_secs(2);
+/// The same in guests: twenty beats. Where the host starves an emulated processor, its interrupts
+/// come as late as it runs.
+pub const LONGEST_STANDSTILL_OF_GUESTS: Duration = Duration::from_secs(5);
+
+/// How long it sleeps.
+const INTERVAL: Duration = Duration::from_millis(250);
+/// How long its last figures are waited for: a starved one may be late.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// It needs little more than its own calls.
+const STACK_BYTES: usize = 256 << 10;
+/// Two readings of how long the machine was suspended agree within 2 ms where it was not.
+const SHORTEST_SUSPENSION_NS: u64 = 10_000_000;
+
+/// A heartbeat that runs; dropping ends it.
+#[derive(Debug)]
+pub struct Heartbeat {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+    report: Receiver<HeartbeatReport>,
+}
+
+impl Heartbeat {
+    /// Starts it; `None` where this process can have no more threads, and nothing is known.
+    pub fn start() -> Option<Self> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (sender, report) = sync_channel(1);
+        let told = Arc::clone(&is_over);
+        let thread = Builder::new().name("heartbeat".to_owned()).stack_size(STACK_BYTES);
+        let thread = thread
+            .spawn(move || {
+                // Nobody asks any more where the receiver is gone.
+                let _ = sender.send(beat(&told));
+            })
+            .ok()?;
+        Some(Self { is_over, thread, report })
+    }
+
+    /// Ends it; what it saw. Nothing where it does not come to a CPU in time.
+    pub fn stop(self) -> HeartbeatReport {
+        self.end();
+        self.report.recv_timeout(PATIENCE).unwrap_or_default()
+    }
+
+    fn end(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        self.thread.thread().unpark();
+    }
+}
+
+impl Drop for Heartbeat {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What a heartbeat saw. What it could not see is absent, never zero.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HeartbeatReport {
+    /// Longest time for which it neither ran nor waited for a CPU when it should have. Absent where
+    /// the kernel does not tell how long a thread waits, or where its timers wait for a CPU themselves.
+    pub stood_still_ns: Option<u64>,
+    /// Longest time for which it waited for a CPU between two beats.
+    pub starved_ns: Option<u64>,
+    /// How long the machine was suspended.
+    pub suspended_ns: Option<u64>,
+}
+
+impl HeartbeatReport {
+    /// Why what it watched cannot be believed, if so: `what` names the process that it is a thread of.
+    pub fn suspension(&self, what: &str, longest: Duration) -> Option<String> {
+        let slept_ns = self.suspended_ns.filter(|slept_ns| *slept_ns > SHORTEST_SUSPENSION_NS);
+        if let Some(slept_ns) = slept_ns {
+            return Some(format!("the machine was suspended for {}", seconds(slept_ns)));
+        }
+        let still_ns = self.stood_still_ns.filter(|still_ns| is_longer(*still_ns, longest))?;
+        Some(format!("{what} neither ran nor waited for a CPU for {}", seconds(still_ns)))
+    }
+
+    /// Adds what it saw to what else the machine did.
+    pub(crate) fn add_to(&self, disturbance: &mut Disturbance) {
+        disturbance.stood_still_ns = self.stood_still_ns;
+        disturbance.starved_ns = self.starved_ns;
+        disturbance.suspended_ns = self.suspended_ns;
+    }
+}
+
+/// Whether so many nanoseconds are more than this.
+pub(crate) fn is_longer(length_ns: u64, longest: Duration) -> bool {
+    Duration::from_nanos(length_ns) > longest
+}
+
+/// A length for people, to a tenth of a second.
+pub(crate) fn seconds(length_ns: u64) -> String {
+    format!("{:.1} s", length_ns as f64 / 1e9)
+}
+
+/// A moment at which the thread was awake.
+struct Beat {
+    at_ns: u64,
+    /// What it had run and waited until then.
+    spent: Option<TaskSchedstat>,
+    major_faults: u64,
+}
+
+impl Beat {
+    fn at_this_moment(schedstat: Option<&ThreadSchedstat>) -> Self {
+        Self {
+            at_ns: sys::monotonic_ns(),
+            spent: schedstat.and_then(ThreadSchedstat::read),
+            major_faults: sys::thread_major_faults(),
+        }
+    }
+}
+
+/// The longest of what happened between two beats.
+#[derive(Default)]
+struct Longest {
+    stood_still_ns: u64,
+    starved_ns: u64,
+    /// Of a beat it is not known what it did meanwhile.
+    is_unknown: bool,
+}
+
+impl Longest {
+    fn note(&mut self, from: &Beat, to: &Beat) {
+        let spent = from.spent.zip(to.spent).and_then(|(from, to)| to.since(&from));
+        let Some(spent) = spent else {
+            self.is_unknown = true;
+            return;
+        };
+        self.starved_ns = self.starved_ns.max(spent.wait_ns);
+        // It waited for a page of its own, and how long nobody counts.
+        if to.major_faults != from.major_faults {
+            return;
+        }
+        let late_ns = to.at_ns.saturating_sub(from.at_ns).saturating_sub(interval_ns());
+        let still_ns = late_ns.saturating_sub(spent.wait_ns).saturating_sub(spent.run_ns);
+        self.stood_still_ns = self.stood_still_ns.max(still_ns);
+    }
+
+    fn report(&self, is_timer_prompt: bool, suspended_ns: Option<u64>) -> HeartbeatReport {
+        let if_known = |length_ns| (!self.is_unknown).then_some(length_ns);
+        HeartbeatReport {
+            stood_still_ns: if_known(self.stood_still_ns).filter(|_| is_timer_prompt),
+            starved_ns: if_known(self.starved_ns),
+            suspended_ns,
+        }
+    }
+}
+
+fn interval_ns() -> u64 {
+    INTERVAL.as_nanos() as u64
+}
+
+fn beat(is_over: &AtomicBool) -> HeartbeatReport {
+    let schedstat = ThreadSchedstat::open();
+    let is_timer_prompt = sys::is_timer_prompt();
+    let suspended_before_ns = sys::suspended_ns();
+    let mut longest = Longest::default();
+    let mut last = Beat::at_this_moment(schedstat.as_ref());
+    while !is_over.load(Ordering::SeqCst) {
+        // May wake early, which makes a shorter beat.
+        park_timeout(INTERVAL);
+        let beat = Beat::at_this_moment(schedstat.as_ref());
+        longest.note(&last, &beat);
+        last = beat;
+    }
+    let suspended = suspended_before_ns.zip(sys::suspended_ns());
+    longest.report(is_timer_prompt, suspended.map(|(before, after)| after.saturating_sub(before)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::{Signal, getpid, kill_process};
+    use std::process::{Command, Stdio};
+
+    const MS: u64 = 1_000_000;
+    const S: u64 = 1_000 * MS;
+
+    /// A beat at a time, in ms, and what its thread had run and waited, with its page faults.
+    fn at(ms: u64, ran_ms: u64, waited_ms: u64, major_faults: u64) -> Beat {
+        let spent = TaskSchedstat { run_ns: ran_ms * MS, wait_ns: waited_ms * MS, timeslices: 1 };
+        Beat { at_ns: ms * MS, spent: Some(spent), major_faults }
+    }
+
+    fn seen(beats: &[Beat]) -> HeartbeatReport {
+        let mut longest = Longest::default();
+        for two in beats.windows(2) {
+            longest.note(&two[0], &two[1]);
+        }
+        longest.report(true, Some(0))
+    }
+
+    fn is_suspension(report: HeartbeatReport) -> bool {
+        report.suspension("it", LONGEST_STANDSTILL).is_some()
+    }
+
+    #[test]
+    fn what_waits_for_a_cpu_is_starved_and_what_does_not_stood_still() {
+        // Undisturbed.
+        let calm = seen(&[at(0, 0, 0, 0), at(250, 0, 0, 0), at(501, 1, 0, 0)]);
+        assert_eq!((calm.stood_still_ns, calm.starved_ns), (Some(0), Some(0)));
+        // Stopped for 12 s: as a SIGSTOP leaves it.
+        let stopped = seen(&[at(0, 0, 0, 0), at(12_250, 0, 1, 0), at(12_500, 0, 1, 0)]);
+        assert_eq!(stopped.stood_still_ns, Some(12 * S - MS));
+        assert_eq!(
+            stopped.suspension("the executor", LONGEST_STANDSTILL).unwrap(),
+            "the executor neither ran nor waited for a CPU for 12.0 s"
+        );
+        // Kept from the CPUs for as long by a scheduler: a result.
+        let starved = seen(&[at(0, 0, 0, 0), at(12_250, 0, 12_000, 0)]);
+        assert_eq!((starved.stood_still_ns, starved.starved_ns), (Some(0), Some(12 * S)));
+        assert!(!is_suspension(starved));
+        // Both, each below the limit.
+        assert!(!is_suspension(seen(&[at(0, 0, 0, 0), at(5_250, 1_000, 2_500, 0)])));
+        // Waited for a page on a slow disk, nobody knows how long.
+        assert!(!is_suspension(seen(&[at(0, 0, 0, 0), at(9_000, 0, 0, 1)])));
+        // A long stop is not hidden by many beats in time.
+        let many = [at(0, 0, 0, 0), at(4_000, 0, 0, 0), at(4_250, 0, 0, 0), at(4_500, 0, 0, 0)];
+        assert!(is_suspension(seen(&many)));
+        assert!(!is_suspension(seen(&[at(0, 0, 0, 0), at(2_250, 0, 0, 0)])), "not longer than it");
+        assert!(is_suspension(seen(&[at(0, 0, 0, 0), at(2_251, 0, 0, 0)])));
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_tell_is_unknown_and_no_suspension() {
+        let blind = Beat { at_ns: 60 * S, spent: None, major_faults: 0 };
+        let unknown = seen(&[at(0, 0, 0, 0), blind]);
+        assert_eq!((unknown.stood_still_ns, unknown.starved_ns), (None, None));
+        assert!(!is_suspension(unknown));
+        let mut longest = Longest::default();
+        longest.note(&at(0, 0, 0, 0), &at(60_000, 0, 5, 0));
+        let late = longest.report(false, Some(0));
+        assert_eq!((late.stood_still_ns, late.starved_ns), (None, Some(5 * MS)));
+        assert!(!is_suspension(late), "its timer may have waited");
+    }
+
+    #[test]
+    fn a_suspended_machine_is_known_by_its_clocks_alone() {
+        let slept = |suspended_ns| HeartbeatReport { suspended_ns, ..HeartbeatReport::default() };
+        assert_eq!(
+            slept(Some(3 * S)).suspension("it", LONGEST_STANDSTILL).unwrap(),
+            "the machine was suspended for 3.0 s"
+        );
+        for calm in [None, Some(0), Some(2 * MS)] {
+            assert!(!is_suspension(slept(calm)), "{calm:?}");
+        }
+    }
+
+    #[test]
+    fn a_stop_of_this_process_is_seen_by_its_heartbeat() {
+        if ThreadSchedstat::open().is_none() || !sys::is_timer_prompt() {
+            // Nothing tells starving from standing here.
+            return;
+        }
+        let heartbeat = Heartbeat::start().unwrap();
+        // Again and again: the first time may come before the stop.
+        let script = format!("while sleep 3 && kill -CONT {}; do :; done", std::process::id());
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &script]).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut other = command.spawn().unwrap();
+        kill_process(getpid(), Signal::STOP).unwrap();
+        let report = heartbeat.stop();
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(is_suspension(report), "{report:?}");
+        assert!(report.suspended_ns.is_none_or(|slept_ns| slept_ns < 10 * MS), "{report:?}");
+    }
+
+    #[test]
+    fn a_heartbeat_that_is_left_alone_sees_nothing_and_ends_at_once() {
+        let heartbeat = Heartbeat::start().unwrap();
+        std::thread::sleep(2 * INTERVAL);
+        let before = std::time::Instant::now();
+        let report = heartbeat.stop();
+        assert!(!is_suspension(report), "{report:?}");
+        assert!(before.elapsed() < PATIENCE, "its end was waited for");
+    }
+}
