@@ -27,4 +27,5 @@ mod sim;
 mod soak;
 mod storage;
 mod suites;
+mod suspended;
 mod vm;

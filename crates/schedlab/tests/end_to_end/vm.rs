@@ -17,6 +17,7 @@ mod prove;
 mod replay;
 mod schedulers;
 mod storage;
+mod suspended;
 mod two_guests;
 
 use crate::bench::{Bench, errors, wait_within};
