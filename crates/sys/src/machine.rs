@@ -1,13 +1,15 @@
 //! A machine: where its files are, and the one way to read and write them.
 
 use crate::fake_kernel::FakeKernel;
+use crate::files::{FileAccess, Files, HostFiles};
 use crate::machine_error::MachineError;
 use model::{CpuList, KernelVersion, StorageTarget};
 use std::ffi::CString;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The machine under test. Its kernel files lie under a root (`/` on the real
 /// one) and its journal and lock under a runtime directory.
@@ -19,6 +21,7 @@ pub struct Machine {
     target: Option<StorageTarget>,
     destroyable: Destroyable,
     fake: Option<FakeKernel>,
+    files: Arc<dyn Files>,
 }
 
 /// Devices whose content may be lost.
@@ -40,7 +43,19 @@ impl Machine {
             target: None,
             destroyable: Destroyable::Devices(Vec::new()),
             fake: None,
+            files: Arc::new(HostFiles),
         }
+    }
+
+    /// The same machine, whose files are these: a simulated one.
+    #[must_use]
+    pub fn with_files(self, files: Arc<dyn Files>) -> Self {
+        Self { files, ..self }
+    }
+
+    /// What reads and writes its files.
+    pub fn files(&self) -> &Arc<dyn Files> {
+        &self.files
     }
 
     /// The same machine, on which the files and devices of workloads lie there: what knobs
@@ -110,9 +125,9 @@ impl Machine {
         Ok(Self { root, fake: Some(fake), ..Self::host(runtime) })
     }
 
-    /// Whether this is a machine of files rather than the real one.
+    /// Whether this is a machine of files, or a simulated one, rather than the real one.
     pub fn is_fake(&self) -> bool {
-        self.fake.is_some()
+        self.fake.is_some() || !self.files.has_processes()
     }
 
     /// The root below which the kernel's files lie.
@@ -132,7 +147,7 @@ impl Machine {
 
     /// Whether the file or directory exists.
     pub fn exists(&self, absolute: &str) -> bool {
-        self.path(absolute).exists()
+        self.files.exists(&self.path(absolute))
     }
 
     /// The file's text.
@@ -145,7 +160,10 @@ impl Machine {
         if let Some(fake) = &self.fake {
             fake.check_open(absolute).map_err(fail)?;
         }
-        fs::read_to_string(&path).map_err(fail)
+        let mut text = String::new();
+        let opened = self.files.open(&path, FileAccess::Read);
+        opened.and_then(|mut file| file.read_to_string(&mut text)).map_err(fail)?;
+        Ok(text)
     }
 
     /// Writes `value` to a kernel file in one write(2).
@@ -159,7 +177,7 @@ impl Machine {
             return fake.write(&path, absolute, value).map_err(fail);
         }
         let open = |source| MachineError { action: "open for writing", path: path.clone(), source };
-        let mut file = fs::OpenOptions::new().write(true).open(&path).map_err(open)?;
+        let mut file = self.files.open(&path, FileAccess::Write).map_err(open)?;
         file.write_all(value.as_bytes()).map_err(|source| MachineError {
             action: "write",
             path,
@@ -208,15 +226,11 @@ impl Machine {
     pub fn list(&self, absolute: &str) -> Result<Vec<String>, MachineError> {
         let path = self.path(absolute);
         let fail = |source| MachineError { action: "list", path: path.clone(), source };
-        let entries = match fs::read_dir(&path) {
-            Ok(entries) => entries,
+        let mut names = match self.files.names(&path) {
+            Ok(names) => names,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(fail(error)),
         };
-        let mut names = Vec::new();
-        for entry in entries {
-            names.push(entry.map_err(fail)?.file_name().to_string_lossy().into_owned());
-        }
         names.sort();
         Ok(names)
     }

@@ -4,6 +4,7 @@
 //! that user, and nobody else can write there. What lies in it is looked at by its descriptor
 //! before a byte is read, and no link is followed on the way.
 
+use crate::files::OpenFile;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -146,11 +147,11 @@ impl PrivateDirectory {
     ///
     /// # Errors
     /// When that cannot be found out.
-    pub fn holds(&self, name: &str, file: &File) -> io::Result<bool> {
+    pub fn holds(&self, name: &str, file: &dyn OpenFile) -> io::Result<bool> {
         let flags = AtFlags::SYMLINK_NOFOLLOW;
-        let own = rustix::fs::fstat(file)?;
+        let own = file.identity()?;
         match rustix::fs::statat(&self.descriptor, name, flags) {
-            Ok(named) => Ok((named.st_dev, named.st_ino) == (own.st_dev, own.st_ino)),
+            Ok(named) => Ok((named.st_dev, named.st_ino) == own),
             Err(Errno::NOENT) => Ok(false),
             Err(error) => Err(error.into()),
         }

@@ -77,10 +77,12 @@ impl ProcessStat {
 }
 
 impl Machine {
-    /// Where the processes that we start are found: always in the real `/proc`,
-    /// because a machine of files runs nothing.
-    fn running(&self) -> Machine {
-        Machine::host(self.runtime())
+    /// Where the processes that we start are found: in the real `/proc`, because a machine of
+    /// files runs nothing; those of a simulated machine are simulated, too.
+    #[must_use]
+    pub fn running(&self) -> Machine {
+        let is_simulated = !self.files().has_processes();
+        if is_simulated { self.clone() } else { Machine::host(self.runtime()) }
     }
 
     /// The stat line of a process; an error whose `is_absent` holds where it is gone.
