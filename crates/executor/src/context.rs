@@ -29,18 +29,18 @@ pub(crate) struct ExecutorContext {
 }
 
 impl ExecutorContext {
-    /// Takes the machine under guard.
-    ///
-    /// # Errors
-    /// As [`GuardedMachine::open`].
-    pub(crate) fn open(mut settings: ExecutorSettings, interrupt: &Interrupt) -> Result<Self> {
-        let guarded = GuardedMachine::open(settings.clone())?;
+    /// That of a machine which was taken under guard with these settings.
+    pub(crate) fn new(
+        guarded: GuardedMachine,
+        mut settings: ExecutorSettings,
+        interrupt: &Interrupt,
+    ) -> Self {
         let scratch = sys::directory_target(&settings.machine, &settings.scratch);
         settings.machine = settings.machine.with_target(scratch);
         let whole_machine = settings.machine.clone();
         let interrupt = interrupt.clone();
         let (is_incomplete, not_taken_back) = (false, None);
-        Ok(Self { settings, whole_machine, guarded, interrupt, is_incomplete, not_taken_back })
+        Self { settings, whole_machine, guarded, interrupt, is_incomplete, not_taken_back }
     }
 
     /// The machine as the trial sees it.

@@ -3,10 +3,13 @@
 use crate::context::ExecutorContext;
 use crate::executor_settings::ExecutorSettings;
 use crate::fingerprint::fingerprint;
+use crate::guarded_machine::GuardedMachine;
+use crate::guardian::StartGuardian;
 use crate::long_lived_service::LongLivedSlot;
 use crate::trial;
 use contract::{ErrorKind, Event, Interrupt, Result};
 use model::{Fingerprint, Record, Trial};
+use std::sync::Arc;
 
 /// Runs trials on this machine, one at a time.
 pub struct Executor {
@@ -21,8 +24,26 @@ impl Executor {
     /// When another campaign runs here, or leftovers could not be put back, or
     /// somebody else had changed them and the user has not been told yet.
     pub fn open(settings: ExecutorSettings, interrupt: &Interrupt) -> Result<Self> {
-        let context = ExecutorContext::open(settings, interrupt)?;
-        Ok(Self { context, long_lived: LongLivedSlot::default() })
+        let guarded = GuardedMachine::open(settings.clone())?;
+        Ok(Self::on(guarded, settings, interrupt))
+    }
+
+    /// The same with guardians of this kind.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_with(
+        settings: ExecutorSettings,
+        interrupt: &Interrupt,
+        start: Arc<dyn StartGuardian>,
+    ) -> Result<Self> {
+        let guarded = GuardedMachine::open_with(settings.clone(), start)?;
+        Ok(Self::on(guarded, settings, interrupt))
+    }
+
+    fn on(guarded: GuardedMachine, settings: ExecutorSettings, interrupt: &Interrupt) -> Self {
+        let context = ExecutorContext::new(guarded, settings, interrupt);
+        Self { context, long_lived: LongLivedSlot::default() }
     }
 
     /// The machine as it is.

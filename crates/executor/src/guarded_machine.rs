@@ -3,15 +3,16 @@
 //! does it on a guarded machine.
 
 use crate::executor_settings::ExecutorSettings;
-use crate::guardian::Guardian;
+use crate::guardian::{Guardian, StartGuardian, StartProcess};
 use crate::journal::{Journal, sync_directory};
 use crate::journal_entry::JournalEntry;
 use crate::lock::Lock;
 use crate::permitted_changes::PermittedChanges;
 use crate::restore::{acknowledge, restore};
 use contract::{Error, Result};
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
+use sys::Machine;
 
 /// A machine with its lock, guardian and journal.
 pub struct GuardedMachine {
@@ -20,7 +21,8 @@ pub struct GuardedMachine {
     mark: String,
     /// What stays in the journal between trials.
     header: [JournalEntry; 3],
-    guardian: Guardian,
+    start: Arc<dyn StartGuardian>,
+    guardian: Box<dyn Guardian>,
     lock: Lock,
 }
 
@@ -32,6 +34,14 @@ impl GuardedMachine {
     /// When another campaign runs here, or leftovers could not be put back, or
     /// somebody else had changed them and the user has not been told yet.
     pub fn open(settings: ExecutorSettings) -> Result<Self> {
+        Self::open_with(settings, Arc::new(StartProcess))
+    }
+
+    /// The same with guardians of this kind.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_with(settings: ExecutorSettings, start: Arc<dyn StartGuardian>) -> Result<Self> {
         let machine = &settings.machine;
         let lock = Lock::acquire(machine, &settings.purpose)?;
         lock.refuse_beside(machine)?;
@@ -40,8 +50,8 @@ impl GuardedMachine {
         let leftovers = restore(machine, &mut journal, false, &[])?;
         acknowledge(&mut journal, &leftovers, &[])?;
         leftovers.into_result()?;
-        make_directory(&settings.logs)?;
-        let (guardian, pipe) = start_guardian(&settings, &lock)?;
+        make_directory(machine, &settings.logs)?;
+        let (guardian, pipe) = start.start(&settings, &lock)?;
         journal.copy_to(pipe);
         let mark = format!("SCHEDLAB_MARK={}", new_mark(machine.runtime())?);
         let begin = JournalEntry::Session { boot_id: machine.boot_id()?, mark: mark.clone() };
@@ -52,8 +62,8 @@ impl GuardedMachine {
             return Err(Error::environment("cannot use the directory for files of workloads", why));
         }
         journal.replace(&header)?;
-        make_directory(&settings.scratch)?;
-        Ok(Self { settings, journal, mark, header, guardian, lock })
+        make_directory(machine, &settings.scratch)?;
+        Ok(Self { settings, journal, mark, header, start, guardian, lock })
     }
 
     /// `NAME=value`, for the environment of every process that is started under it: so the
@@ -80,7 +90,7 @@ impl GuardedMachine {
         if self.guardian.is_alive() {
             return Ok(false);
         }
-        let (guardian, pipe) = start_guardian(&self.settings, &self.lock)?;
+        let (guardian, pipe) = self.start.start(&self.settings, &self.lock)?;
         self.guardian = guardian;
         self.journal.copy_to(pipe);
         Ok(true)
@@ -100,15 +110,12 @@ impl GuardedMachine {
     }
 }
 
-fn start_guardian(settings: &ExecutorSettings, lock: &Lock) -> Result<(Guardian, File)> {
-    let log = settings.logs.join("guardian.log");
-    Guardian::start(&settings.executable, &settings.machine_arguments, lock, &log)
-}
-
-fn make_directory(path: &PathBuf) -> Result<()> {
-    std::fs::create_dir_all(path)
+fn make_directory(machine: &Machine, path: &Path) -> Result<()> {
+    machine
+        .files()
+        .make_directories(path)
         .map_err(|error| Error::environment(format!("cannot make {}", path.display()), error))?;
-    path.parent().map_or(Ok(()), sync_directory)
+    path.parent().map_or(Ok(()), |parent| sync_directory(machine, parent))
 }
 
 /// A mark that nothing else has: what is started under it can be found by it.

@@ -6,6 +6,7 @@
 //! has nothing to do. It inherits the machine's lock, so nobody starts a campaign while it is still
 //! restoring.
 
+use crate::executor_settings::ExecutorSettings;
 use crate::journal::Journal;
 use crate::journal_copy::JournalCopy;
 use crate::journal_entry::JournalEntry;
@@ -16,7 +17,7 @@ use crate::restore::{RestoreReport, restore, restore_unwritten};
 use contract::{Catalogue, Error, Result};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufRead, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -30,17 +31,51 @@ pub const GUARDIAN_ROLE: &str = "__guardian";
 /// How long an orderly end waits for the guardian to go.
 const END_PATIENCE: Duration = Duration::from_secs(10);
 
-/// The executor's end of the guardian.
+/// The executor's end of a guardian.
+pub trait Guardian: Send {
+    /// Whether it still watches; one that was killed restores nothing.
+    fn is_alive(&mut self) -> bool;
+
+    /// Waits for it after an orderly end, when its pipe is closed. One that was killed has nothing
+    /// to do any more.
+    ///
+    /// # Errors
+    /// When it failed, or does not end.
+    fn dismiss(self: Box<Self>) -> Result<()>;
+}
+
+/// Starts guardians: processes, or what a simulator has in their place.
+pub trait StartGuardian: Send + Sync {
+    /// Starts one, which inherits the lock. Also returns the pipe that it copies the journal from,
+    /// until whose end it watches.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    fn start(&self, settings: &ExecutorSettings, lock: &Lock) -> Result<(Box<dyn Guardian>, File)>;
+}
+
+/// Starts this binary in the role of a guardian.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StartProcess;
+
+impl StartGuardian for StartProcess {
+    fn start(&self, settings: &ExecutorSettings, lock: &Lock) -> Result<(Box<dyn Guardian>, File)> {
+        let log = settings.logs.join("guardian.log");
+        let (process, pipe) =
+            GuardianProcess::start(&settings.executable, &settings.machine_arguments, lock, &log)?;
+        Ok((Box::new(process), pipe))
+    }
+}
+
+/// A guardian that is a process of its own.
 #[derive(Debug)]
-pub(crate) struct Guardian {
+struct GuardianProcess {
     child: Child,
 }
 
-impl Guardian {
-    /// Starts the guardian. `arguments` tell it which machine, in the words of
-    /// this binary's command line. Also returns the pipe that it copies the journal from, until
-    /// whose end it watches.
-    pub(crate) fn start(
+impl GuardianProcess {
+    /// Starts it. `arguments` tell it which machine, in the words of this binary's command line.
+    fn start(
         executable: &Path,
         arguments: &[String],
         lock: &Lock,
@@ -51,7 +86,8 @@ impl Guardian {
             File::options().create(true).append(true).open(log).map_err(|error| {
                 Error::environment(format!("cannot open {}", log.display()), error)
             })?;
-        let lock = lock.descriptor().as_raw_fd();
+        let lock = lock.descriptor().map(|descriptor| descriptor.as_raw_fd());
+        let lock = lock.ok_or_else(|| Error::environment(attempted, "the lock is simulated"))?;
         let mut command = Command::new(executable);
         command
             .arg(GUARDIAN_ROLE)
@@ -77,15 +113,14 @@ impl Guardian {
         tracing::debug!(pid = child.id(), "the guardian was started");
         Ok((Self { child }, pipe))
     }
+}
 
-    /// Whether it still watches; one that was killed restores nothing.
-    pub(crate) fn is_alive(&mut self) -> bool {
+impl Guardian for GuardianProcess {
+    fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Waits for the guardian after an orderly end, when its pipe is closed. One that was
-    /// killed has nothing to do any more.
-    pub(crate) fn dismiss(mut self) -> Result<()> {
+    fn dismiss(mut self: Box<Self>) -> Result<()> {
         let deadline = Instant::now() + END_PATIENCE;
         loop {
             match self.child.try_wait() {
@@ -108,16 +143,7 @@ impl Guardian {
 /// Serves the role. Returns the exit code.
 pub fn serve_guardian(machine: &Machine, catalogue: &Catalogue) -> i32 {
     ignore_terminal_signals();
-    // Ends when the last write end of the pipe is closed, however that came about.
-    let copy = JournalCopy::follow(machine, std::io::stdin().lock());
-    tracing::debug!("the executor's end of the pipe is closed");
-    let permitted = PermittedChanges::of(catalogue);
-    let outcome = match copy.of_lost(machine) {
-        Some(text) => put_back_from(&text, machine, permitted),
-        None => Journal::open(machine, permitted)
-            .and_then(|mut journal| restore(machine, &mut journal, true, &[])),
-    };
-    match outcome {
+    match guard(machine, PermittedChanges::of(catalogue), std::io::stdin().lock()) {
         Ok(report) if report.is_empty() => 0,
         Ok(report) => {
             log(&format!("restored after the executor ended: {report:?}"));
@@ -127,6 +153,26 @@ pub fn serve_guardian(machine: &Machine, catalogue: &Catalogue) -> i32 {
             log(&error.to_string());
             1
         }
+    }
+}
+
+/// What a guardian does: copies the journal until the end of these messages, then puts back what
+/// their writer left.
+///
+/// # Errors
+/// When the journal cannot be read or written.
+pub fn guard(
+    machine: &Machine,
+    permitted: PermittedChanges,
+    messages: impl BufRead,
+) -> Result<RestoreReport> {
+    // Ends when the last write end of the pipe is closed, however that came about.
+    let copy = JournalCopy::follow(machine, messages);
+    tracing::debug!("the executor's end of the pipe is closed");
+    match copy.of_lost(machine) {
+        Some(text) => put_back_from(&text, machine, permitted),
+        None => Journal::open(machine, permitted)
+            .and_then(|mut journal| restore(machine, &mut journal, true, &[])),
     }
 }
 

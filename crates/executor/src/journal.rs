@@ -11,11 +11,10 @@ use crate::journal_text::{JournalText, journal_line, journal_text, parse_journal
 use crate::lock::make_runtime_directory;
 use crate::permitted_changes::PermittedChanges;
 use contract::{Error, ErrorKind, Result};
-use rustix::fs::FallocateFlags;
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use sys::{Machine, PrivateDirectory};
+use sys::{Machine, OpenFile, PrivateFiles};
 
 /// More than the entries of any trial with some hundred invocations take.
 const RESERVED: u64 = 128 << 10;
@@ -23,9 +22,9 @@ const RESERVED: u64 = 128 << 10;
 /// The machine's journal, open for appending.
 #[derive(Debug)]
 pub struct Journal {
-    directory: PrivateDirectory,
+    directory: Box<dyn PrivateFiles>,
     path: PathBuf,
-    file: File,
+    file: Box<dyn OpenFile>,
     /// What the file holds, as far as it was read when it was opened or written since.
     text: JournalText,
     length: u64,
@@ -47,13 +46,14 @@ impl Journal {
     /// # Errors
     /// When the runtime directory cannot be written, or as [`Journal::read`].
     pub fn open(machine: &Machine, permitted: PermittedChanges) -> Result<Self> {
-        let directory = make_runtime_directory(machine.runtime())?;
+        let directory = make_runtime_directory(machine)?;
         let path = Self::path(machine);
         // Before a file is made in its place.
         text_of(&path, directory.read(Self::FILE))?;
         let mut file =
             directory.append(Self::FILE).map_err(|error| cannot("open", &path, &error))?;
-        let length = cut_torn_line(&mut file).map_err(|error| cannot("truncate", &path, &error))?;
+        let length =
+            cut_torn_line(&mut *file).map_err(|error| cannot("truncate", &path, &error))?;
         directory.sync().map_err(|error| cannot("sync", machine.runtime(), &error))?;
         let text = text_of(&path, directory.read(Self::FILE))?;
         let highest = text.entries.iter().filter_map(|entry| match entry {
@@ -71,7 +71,9 @@ impl Journal {
     /// # Errors
     /// When it exists but cannot be read, or somebody else could have written it.
     pub fn read(machine: &Machine) -> Result<JournalText> {
-        let opened = PrivateDirectory::open(machine.runtime())
+        let opened = machine
+            .files()
+            .open_private(machine.runtime())
             .and_then(|directory| directory.read(Self::FILE));
         text_of(&Self::path(machine), opened)
     }
@@ -142,7 +144,7 @@ impl Journal {
             .and_then(|()| self.file.sync_data());
         if let Err(error) = written {
             // Half a line would damage the next one; a torn end is dropped on reading anyway.
-            let _ = self.file.set_len(self.length);
+            let _ = self.file.set_length(self.length);
             return Err(cannot("append to", &self.path, &error));
         }
         self.length += line.len() as u64;
@@ -157,8 +159,8 @@ impl Journal {
     fn check_unchanged(&self) -> Result<()> {
         let is_there = self
             .directory
-            .holds(Self::FILE, &self.file)
-            .and_then(|is_there| Ok(is_there && self.file.metadata()?.len() == self.length))
+            .holds(Self::FILE, &*self.file)
+            .and_then(|is_there| Ok(is_there && self.file.length()? == self.length))
             .map_err(|error| cannot("read", &self.path, &error))?;
         if is_there {
             return Ok(());
@@ -182,11 +184,11 @@ impl Journal {
         let text = journal_text(entries)
             .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
         self.send(&announced(&text));
-        let write = || -> std::io::Result<File> {
+        let write = || -> std::io::Result<Box<dyn OpenFile>> {
             self.machine.check_space()?;
             let mut file = self.directory.create(Self::NEXT)?;
             file.write_all(text.as_bytes())?;
-            reserve(&file, text.len() as u64)?;
+            reserve(&*file, text.len() as u64)?;
             file.sync_all()?;
             self.directory.rename(Self::NEXT, Self::FILE)?;
             Ok(file)
@@ -211,8 +213,8 @@ fn announced(text: &str) -> String {
     [BEGIN].into_iter().chain(lines).collect()
 }
 
-fn text_of(path: &Path, opened: std::io::Result<File>) -> Result<JournalText> {
-    match opened.and_then(|mut file| whole(&mut file)) {
+fn text_of(path: &Path, opened: std::io::Result<Box<dyn OpenFile>>) -> Result<JournalText> {
+    match opened.and_then(|mut file| whole(&mut *file)) {
         Ok(bytes) => Ok(parse_journal(&String::from_utf8_lossy(&bytes))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(JournalText::default()),
         Err(error) if sys::is_untrusted(&error) => Err(unbelievable(path, &error)),
@@ -229,7 +231,7 @@ fn unbelievable(path: &Path, error: &std::io::Error) -> Error {
     )
 }
 
-fn whole(file: &mut File) -> std::io::Result<Vec<u8>> {
+fn whole(file: &mut dyn OpenFile) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.rewind()?;
     file.read_to_end(&mut bytes)?;
@@ -237,27 +239,27 @@ fn whole(file: &mut File) -> std::io::Result<Vec<u8>> {
 }
 
 /// Cuts off a line without an end, so that later appends begin a line; returns the length.
-fn cut_torn_line(file: &mut File) -> std::io::Result<u64> {
+fn cut_torn_line(file: &mut dyn OpenFile) -> std::io::Result<u64> {
     let bytes = whole(file)?;
     let kept = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
     if kept < bytes.len() {
-        file.set_len(kept as u64)?;
+        file.set_length(kept as u64)?;
     }
     Ok(kept as u64)
 }
 
 /// Sets space aside behind `length` where the file system can.
-fn reserve(file: &File, length: u64) -> std::io::Result<()> {
-    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, length, RESERVED) {
-        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => Ok(()),
-        outcome => Ok(outcome?),
+fn reserve(file: &dyn OpenFile, length: u64) -> std::io::Result<()> {
+    match file.reserve(length, RESERVED) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => {
+            Ok(())
+        }
+        outcome => outcome,
     }
 }
 
-pub(crate) fn sync_directory(path: &Path) -> Result<()> {
-    File::open(path)
-        .and_then(|directory| directory.sync_all())
-        .map_err(|error| cannot("sync", path, &error))
+pub(crate) fn sync_directory(machine: &Machine, path: &Path) -> Result<()> {
+    machine.files().sync_directory(path).map_err(|error| cannot("sync", path, &error))
 }
 
 fn cannot(action: &str, path: &Path, error: &std::io::Error) -> Error {

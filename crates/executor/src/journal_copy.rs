@@ -4,9 +4,8 @@
 use crate::journal::Journal;
 use crate::journal_messages::{APPENDED, BEGIN, NOW, OF_NEXT};
 use crate::journal_text::{JournalText, parse_journal};
-use std::fs::File;
 use std::io::{BufRead, Read};
-use sys::{Machine, PrivateDirectory};
+use sys::{Machine, OpenFile};
 
 /// What the journal holds, as its writer told it.
 #[derive(Debug, Default)]
@@ -15,7 +14,7 @@ pub(crate) struct JournalCopy {
     /// What it is being replaced by: the writer may have ended before or after.
     next: Option<String>,
     /// The file that was there when it was last replaced.
-    file: Option<File>,
+    file: Option<Box<dyn OpenFile>>,
 }
 
 impl JournalCopy {
@@ -40,7 +39,7 @@ impl JournalCopy {
             self.next = Some(String::new());
         } else if message == NOW {
             self.text = self.next.take().unwrap_or_default();
-            let directory = PrivateDirectory::open(machine.runtime());
+            let directory = machine.files().open_private(machine.runtime());
             self.file = directory.and_then(|directory| directory.read(Journal::FILE)).ok();
         } else if let Some(line) = message.strip_prefix(OF_NEXT) {
             self.next.get_or_insert_default().push_str(line);
@@ -59,7 +58,7 @@ impl JournalCopy {
     }
 
     fn is_as_left(&self, machine: &Machine) -> std::io::Result<bool> {
-        let directory = PrivateDirectory::open(machine.runtime())?;
+        let directory = machine.files().open_private(machine.runtime())?;
         let mut bytes = Vec::new();
         directory.read(Journal::FILE)?.read_to_end(&mut bytes)?;
         if self.next.as_ref().is_some_and(|next| next.as_bytes() == bytes) {
@@ -67,7 +66,7 @@ impl JournalCopy {
         }
         // The last line may be in the file alone: its writer ended before it told.
         let is_same = match &self.file {
-            Some(file) => directory.holds(Journal::FILE, file)?,
+            Some(file) => directory.holds(Journal::FILE, &**file)?,
             None => true,
         };
         Ok(is_same && bytes.starts_with(self.text.as_bytes()))
@@ -79,7 +78,7 @@ mod tests {
     use super::*;
     use crate::journal_entry::JournalEntry;
     use crate::permitted_changes::PermittedChanges;
-    use std::fs;
+    use std::fs::{self, File};
     use std::io::{BufReader, Seek};
     use std::path::Path;
 

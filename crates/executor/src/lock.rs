@@ -1,16 +1,16 @@
 //! One campaign at a time on a machine.
 
 use contract::{Error, ErrorKind, Result};
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{Mode, OFlags};
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use sys::{Machine, PrivateDirectory};
+use sys::{Machine, OpenFile, PrivateFiles};
 
 /// How long a start waits for a guardian that is still putting things back.
 const GUARDIAN_PATIENCE: Duration = Duration::from_secs(10);
@@ -39,7 +39,7 @@ pub struct LockHolder {
 /// anything here, but for root's campaigns, which everybody is told of.
 #[derive(Debug)]
 pub struct Lock {
-    file: File,
+    file: Box<dyn OpenFile>,
 }
 
 impl Lock {
@@ -51,12 +51,12 @@ impl Lock {
     /// # Errors
     /// When another campaign of this user runs here.
     pub fn acquire(machine: &Machine, purpose: &str) -> Result<Self> {
-        let directory = make_runtime_directory(machine.runtime())?;
+        let directory = make_runtime_directory(machine)?;
         let path = machine.runtime().join(Self::FILE);
-        let file = lock_file(&directory).map_err(|error| {
+        let file = lock_file(&*directory).map_err(|error| {
             Error::environment(format!("cannot open the lock {}", path.display()), error)
         })?;
-        take(machine, &file, &directory)?;
+        take(machine, &*file, &*directory)?;
         let pid = std::process::id().cast_signed();
         let start_ticks = start_ticks(machine, pid).unwrap_or_default();
         let holder = LockHolder { pid, start_ticks, purpose: purpose.to_owned() };
@@ -103,14 +103,15 @@ impl Lock {
         (is_roots && !machine.is_fake()).then_some(ROOT_NOTICE)
     }
 
-    /// The descriptor, for the guardian to inherit.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+    /// The descriptor, for the guardian to inherit; a simulated lock has none.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.file.descriptor()
     }
 }
 
-pub(crate) fn make_runtime_directory(directory: &Path) -> Result<PrivateDirectory> {
-    PrivateDirectory::make(directory).map_err(|error| {
+pub(crate) fn make_runtime_directory(machine: &Machine) -> Result<Box<dyn PrivateFiles>> {
+    let directory = machine.runtime();
+    machine.files().make_private(directory).map_err(|error| {
         Error::new(
             ErrorKind::Environment,
             format!("cannot use the runtime directory {}", directory.display()),
@@ -121,7 +122,7 @@ pub(crate) fn make_runtime_directory(directory: &Path) -> Result<PrivateDirector
 }
 
 /// One that a stranger put there while the directory was open to him is none of ours.
-fn lock_file(directory: &PrivateDirectory) -> std::io::Result<File> {
+fn lock_file(directory: &dyn PrivateFiles) -> std::io::Result<Box<dyn OpenFile>> {
     match directory.append(Lock::FILE) {
         Err(error) if sys::is_untrusted(&error) => {
             directory.remove(Lock::FILE)?;
@@ -132,10 +133,10 @@ fn lock_file(directory: &PrivateDirectory) -> std::io::Result<File> {
 }
 
 /// Waits for a guardian, refuses a campaign.
-fn take(machine: &Machine, file: &File, directory: &PrivateDirectory) -> Result<()> {
+fn take(machine: &Machine, file: &dyn OpenFile, directory: &dyn PrivateFiles) -> Result<()> {
     let deadline = Instant::now() + GUARDIAN_PATIENCE;
     loop {
-        if flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        if file.try_lock().unwrap_or(false) {
             return Ok(());
         }
         let holder = live_holder(machine, directory);
@@ -148,18 +149,18 @@ fn take(machine: &Machine, file: &File, directory: &PrivateDirectory) -> Result<
 
 /// The campaign under this runtime directory of this user, if one runs.
 fn running_in(machine: &Machine, directory: &Path) -> Option<LockHolder> {
-    let directory = PrivateDirectory::open(directory).ok()?;
+    let directory = machine.files().open_private(directory).ok()?;
     let file = directory.read(Lock::FILE).ok()?;
-    let is_free = flock(&file, FlockOperation::NonBlockingLockShared).is_ok();
-    if is_free { None } else { live_holder(machine, &directory) }
+    let is_free = file.try_lock_shared().unwrap_or(false);
+    if is_free { None } else { live_holder(machine, &*directory) }
 }
 
-fn live_holder(machine: &Machine, directory: &PrivateDirectory) -> Option<LockHolder> {
+fn live_holder(machine: &Machine, directory: &dyn PrivateFiles) -> Option<LockHolder> {
     alive(machine, directory.read(Lock::HOLDER).ok()?)
 }
 
 /// The process that the file names, if it is still that process.
-fn alive(machine: &Machine, file: File) -> Option<LockHolder> {
+fn alive(machine: &Machine, file: impl Read) -> Option<LockHolder> {
     let mut text = String::new();
     file.take(LONGEST_HOLDER).read_to_string(&mut text).ok()?;
     let holder: LockHolder = serde_json::from_str(&text).ok()?;
@@ -167,9 +168,7 @@ fn alive(machine: &Machine, file: File) -> Option<LockHolder> {
 }
 
 fn start_ticks(machine: &Machine, pid: i32) -> Option<u64> {
-    // A machine of files has no processes; ours run on the real one.
-    let running = Machine::host(machine.runtime());
-    running.process_stat(pid).ok().map(|stat| stat.start_ticks)
+    machine.running().process_stat(pid).ok().map(|stat| stat.start_ticks)
 }
 
 fn held(directory: &Path, holder: Option<&LockHolder>) -> Error {
@@ -239,7 +238,8 @@ fn noticed(machine: &Machine, path: &Path, owner: u32) -> Option<LockHolder> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use rustix::fs::{FlockOperation, flock};
+    use std::fs::{self, File};
     use std::os::unix::fs::PermissionsExt;
 
     fn machine(directory: &Path) -> Machine {

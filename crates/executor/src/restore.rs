@@ -267,7 +267,10 @@ pub fn pending(machine: &Machine, permitted: &PermittedChanges) -> Result<Vec<St
     let cgroups = open.cgroups.iter().filter(|cgroup| is_this_boot && machine.exists(&cgroup.path));
     lines.extend(cgroups.map(|cgroup| cgroup.path.clone()));
     lines.extend(
-        open.directories.iter().filter(|path| path.exists()).map(|path| path.display().to_string()),
+        open.directories
+            .iter()
+            .filter(|path| machine.files().exists(path))
+            .map(|path| path.display().to_string()),
     );
     lines.extend(open.left_alone.iter().map(|line| format!("{line} (left alone)")));
     lines.extend(open.refused);
@@ -334,7 +337,7 @@ fn put_back(
         }
     }
     for directory in &open.directories {
-        match std::fs::remove_dir_all(directory) {
+        match machine.files().remove_tree(directory) {
             Ok(()) => report.removed.push(directory.clone()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => {
