@@ -2,9 +2,9 @@
 //! (docs/method.md#m-attempts).
 
 use crate::documents::{Head, hexadecimal};
-use crate::durable::{failed, read_limited, replace};
+use crate::durable::{make_directories, read_limited_on, replace_on};
 use crate::known_records::KnownRecords;
-use crate::load::read_state;
+use crate::load::{read_state, read_state_on};
 use crate::lookup::{CampaignEntry, all};
 use model::{Attempt, DOCUMENT_BYTES, Plan};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use sys::{Files, HostFiles};
 
 /// The folder beside it: how many records each campaign has, a file for each of them.
 const COUNTS: &str = "campaigns";
@@ -24,7 +26,7 @@ const LARGEST: u64 = 64 << 20;
 
 impl fmt::Display for Attempts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.0.display())
+        write!(formatter, "{}", self.file.display())
     }
 }
 
@@ -105,12 +107,20 @@ impl Entry {
 
 /// Where campaigns are counted.
 #[derive(Debug, Clone)]
-pub struct Attempts(PathBuf);
+pub struct Attempts {
+    file: PathBuf,
+    files: Arc<dyn Files>,
+}
 
 impl Attempts {
     /// Those of a machine or a user, in this directory.
     pub fn of(directory: &Path) -> Self {
-        Self(directory.join(FILE))
+        Self::on(Arc::new(HostFiles), directory)
+    }
+
+    /// The same on these files.
+    pub fn on(files: Arc<dyn Files>, directory: &Path) -> Self {
+        Self { file: directory.join(FILE), files }
     }
 
     /// Counts a campaign that begins in the directory of all campaigns, and says which one it is.
@@ -140,14 +150,14 @@ impl Attempts {
     /// What the machine knows of the records of a campaign that lies in this directory, and ran or
     /// was imported here; `None` where it knows of none.
     pub fn known_records(&self, directory: &Path) -> Option<KnownRecords> {
-        let state = read_state(directory).ok()?;
+        let state = read_state_on(&*self.files, directory).ok()?;
         self.known(state.created_unix_ns).map(KnownRecords::new)
     }
 
     /// The last record that the machine knows of a campaign that was created then.
     pub(crate) fn known(&self, created_unix_ns: u64) -> Option<Head> {
         let (folder, name) = self.count_of(created_unix_ns);
-        let text = read_limited(&folder.join(name), &DOCUMENT_BYTES).ok()?;
+        let text = read_limited_on(&*self.files, &folder.join(name), &DOCUMENT_BYTES).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
@@ -160,16 +170,16 @@ impl Attempts {
             return Ok(());
         }
         let (folder, name) = self.count_of(created_unix_ns);
-        fs::create_dir_all(&folder).map_err(|error| failed("create", &folder, &error))?;
+        make_directories(&*self.files, &folder)?;
         let text = serde_json::to_vec(head).map_err(|error| {
             contract::Error::environment("cannot write how many records there are", error)
         })?;
-        replace(&folder, &name, &text)
+        replace_on(&*self.files, &folder, &name, &text)
     }
 
     /// Where the count of a campaign lies. Its directory may have another name since.
     fn count_of(&self, created_unix_ns: u64) -> (PathBuf, String) {
-        (self.0.with_file_name(COUNTS), format!("{created_unix_ns}.json"))
+        (self.file.with_file_name(COUNTS), format!("{created_unix_ns}.json"))
     }
 
     fn count_asked(
@@ -179,10 +189,10 @@ impl Attempts {
         (results, campaign): (&Path, &str),
         unix_ns: u64,
     ) -> io::Result<Attempt> {
-        if let Some(directory) = self.0.parent() {
+        if let Some(directory) = self.file.parent() {
             fs::create_dir_all(directory)?;
         }
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.0)?;
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.file)?;
         // Two campaigns that begin at once are two.
         file.lock()?;
         let entry = Entry {

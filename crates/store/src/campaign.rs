@@ -6,21 +6,21 @@ use crate::documents::{
     CampaignState, ENVIRONMENT_FORMAT, EnvironmentDocument, Head, STATE_FORMAT, StateDocument,
     digest_of_end, fingerprint_digest, origin_of,
 };
-use crate::durable::{failed, replace, sync_directory};
-use crate::load::{read_environment, read_origin, read_plan, read_state};
-use crate::records::scan;
+use crate::durable::{failed, make_directories, replace_on, sync_directory};
+use crate::load::{read_environment_on, read_origin, read_plan_on, read_state_on};
+use crate::records::scan_on;
 use crate::resumptions::resumption;
 use contract::{Error, ErrorKind, Result};
 use model::{
     Attempt, Caveat, CaveatCode, Chain, Findings, Fingerprint, Plan, Record, Resumption, SampleData,
 };
-use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use sys::{FileAccess, Files, HostFiles, OpenFile};
 
 /// Text of records that is held before it is written out.
 const PIECE_BYTES: usize = 1 << 20;
@@ -29,11 +29,12 @@ const PIECE_BYTES: usize = 1 << 20;
 /// ends with the process, however that ends.
 #[derive(Debug)]
 pub struct Campaign {
+    files: Arc<dyn Files>,
     directory: PathBuf,
     plan: Plan,
     state: StateDocument,
     environment: Option<EnvironmentDocument>,
-    records: File,
+    records: Box<dyn OpenFile>,
     /// Length of the acknowledged records; nothing follows them between calls.
     length: u64,
     count: u64,
@@ -78,30 +79,44 @@ impl Campaign {
         unix_ns: u64,
         unique: u16,
     ) -> Result<Campaign> {
+        Self::create_on(Arc::new(HostFiles), results, plan, origin, (unix_ns, unique))
+    }
+
+    /// The same on these files.
+    ///
+    /// # Errors
+    /// Like [`Campaign::create`].
+    pub fn create_on(
+        files: Arc<dyn Files>,
+        results: &Path,
+        plan: &Plan,
+        origin: &str,
+        (unix_ns, unique): (u64, u16),
+    ) -> Result<Campaign> {
         let stem = directory_stem(&plan.name, unix_ns)?;
         let directory = results.join(format!("{stem}-{unique:04x}"));
-        fs::create_dir_all(results).map_err(|error| failed("create", results, &error))?;
+        make_directories(&*files, results)?;
         // Whatever lies there already is somebody else's.
-        fs::create_dir(&directory).map_err(|error| failed("create", &directory, &error))?;
-        let created = Self::create_in(results, &directory, plan, origin, unix_ns);
+        files.make_directory(&directory).map_err(|error| failed("create", &directory, &error))?;
+        let created = Self::create_in(&files, results, &directory, plan, (origin, unix_ns));
         if created.is_err() {
             // Half a directory is no campaign; the error tells what went wrong.
-            let _ = fs::remove_dir_all(&directory);
+            let _ = files.remove_tree(&directory);
         }
         created
     }
 
     fn create_in(
+        files: &Arc<dyn Files>,
         results: &Path,
         directory: &Path,
         plan: &Plan,
-        origin: &str,
-        unix_ns: u64,
+        (origin, unix_ns): (&str, u64),
     ) -> Result<Campaign> {
         for new in [directory.join("traces"), directory.join("logs")] {
-            fs::create_dir(&new).map_err(|error| failed("create", &new, &error))?;
+            files.make_directory(&new).map_err(|error| failed("create", &new, &error))?;
         }
-        let records = open_records(directory)?;
+        let records = open_records(&**files, directory)?;
         let state = StateDocument {
             format: STATE_FORMAT.to_owned(),
             created_unix_ns: unix_ns,
@@ -114,11 +129,12 @@ impl Campaign {
             redaction: None,
             flaws: Vec::new(),
         };
-        replace(directory, origin_of(plan), origin.as_bytes())?;
-        replace(directory, "state.json", &json(&state)?)?;
-        replace(directory, "plan.json", &json(plan)?)?;
-        sync_directory(results)?;
+        replace_on(&**files, directory, origin_of(plan), origin.as_bytes())?;
+        replace_on(&**files, directory, "state.json", &json(&state)?)?;
+        replace_on(&**files, directory, "plan.json", &json(plan)?)?;
+        sync_directory(&**files, results)?;
         Ok(Campaign {
+            files: files.clone(),
             directory: directory.to_owned(),
             plan: plan.clone(),
             links: Links::root(plan, &state, origin.as_bytes()),
@@ -141,17 +157,31 @@ impl Campaign {
     /// # Errors
     /// When another process has it open, or [`crate::load`] would fail.
     pub fn open(directory: &Path) -> Result<Campaign> {
-        let plan = read_plan(directory)?;
-        let records = open_records(directory)?;
+        Self::open_on(Arc::new(HostFiles), directory)
+    }
+
+    /// The same on these files.
+    ///
+    /// # Errors
+    /// Like [`Campaign::open`].
+    pub fn open_on(files: Arc<dyn Files>, directory: &Path) -> Result<Campaign> {
+        let plan = read_plan_on(&*files, directory)?;
+        let records = open_records(&*files, directory)?;
         let path = directory.join("records.jsonl");
-        let scanned = scan(&path)?;
-        let state = read_state(directory)?;
-        let mut links = Links::root(&plan, &state, &read_origin(directory, &plan)?);
+        // A process that was killed may have written a record and not synced it: what is counted
+        // from here on is on disk.
+        records.sync_all().map_err(|error| failed("sync", &path, &error))?;
+        let scanned = scan_on(&*files, &path)?;
+        let state = read_state_on(&*files, directory)?;
+        let origin = read_origin(&*files, directory, &plan)?;
+        let environment = read_environment_on(&*files, directory)?;
+        let mut links = Links::root(&plan, &state, &origin);
         let last = scanned.digests.last().cloned().unwrap_or_default();
         if !last.is_empty() {
             links.follow(&last);
         }
         let mut campaign = Campaign {
+            files,
             directory: directory.to_owned(),
             plan,
             links,
@@ -160,7 +190,7 @@ impl Campaign {
             resumption: None,
             is_bound: scanned.records.last().is_none_or(|record| record.chain.is_some()),
             state,
-            environment: read_environment(directory)?,
+            environment,
             records,
             length: scanned.complete_bytes,
             count: scanned.records.len() as u64,
@@ -185,11 +215,12 @@ impl Campaign {
                 format!("it holds {} records", self.count),
             ));
         }
-        fs::remove_dir_all(&self.directory)
+        self.files
+            .remove_tree(&self.directory)
             .map_err(|error| failed("remove the empty campaign", &self.directory, &error))?;
         if let Some(results) = self.directory.parent() {
             // It goes too where this was its only campaign.
-            let _ = fs::remove_dir(results);
+            let _ = self.files.remove_directory(results);
         }
         Ok(())
     }
@@ -251,7 +282,7 @@ impl Campaign {
             return Err(failed("append a record to", &path, &error));
         }
         if self.length == 0 {
-            sync_directory(&self.directory)?;
+            sync_directory(&*self.files, &self.directory)?;
         }
         self.resumption = None;
         self.length += line.len() as u64;
@@ -271,7 +302,7 @@ impl Campaign {
         let (links, last) = (self.links.clone(), self.last.clone());
         match self.write_out(records) {
             Ok(length) => {
-                sync_directory(&self.directory)?;
+                sync_directory(&*self.files, &self.directory)?;
                 self.length += length;
                 self.count += records.len() as u64;
                 self.is_bound = true;
@@ -319,28 +350,21 @@ impl Campaign {
     /// When there is no space.
     pub fn reserve(&mut self, bytes: u64) -> Result<()> {
         let path = self.directory.join("records.jsonl");
-        let full = |error: Errno| {
+        let full = |error: std::io::Error| {
             let action = format!("reserve {bytes} bytes for the next record in");
-            failed(&action, &path, &error.into())
+            failed(&action, &path, &error)
         };
-        let reserved = rustix::fs::fallocate(
-            &self.records,
-            FallocateFlags::KEEP_SIZE,
-            self.length,
-            bytes.max(1),
-        );
-        match reserved {
-            Ok(()) => Ok(()),
+        let Err(error) = self.records.reserve(self.length, bytes.max(1)) else { return Ok(()) };
+        match Errno::from_io_error(&error) {
             // Not every file system can reserve (NFS before 4.2, FAT): there the
             // free space is all that can be known.
-            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
-                let status = rustix::fs::fstatvfs(&self.records).map_err(full)?;
-                if status.f_bavail.saturating_mul(status.f_frsize) < bytes {
-                    return Err(full(Errno::NOSPC));
+            Some(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+                if self.records.free_bytes().map_err(full)? < bytes {
+                    return Err(full(Errno::NOSPC.into()));
                 }
                 Ok(())
             }
-            Err(error) => Err(full(error)),
+            _ => Err(full(error)),
         }
     }
 
@@ -358,7 +382,7 @@ impl Campaign {
             digest: fingerprint_digest(fingerprint),
             fingerprint: fingerprint.clone(),
         };
-        replace(&self.directory, "environment.json", &json(&environment)?)?;
+        replace_on(&*self.files, &self.directory, "environment.json", &json(&environment)?)?;
         let digest = environment.digest.clone();
         self.environment = Some(environment);
         Ok(digest)
@@ -379,7 +403,7 @@ impl Campaign {
     /// When it cannot be written, or is another experiment's plan.
     pub fn save_plan(&mut self, plan: &Plan) -> Result<()> {
         assert_eq!(plan.digest, self.plan.digest, "a campaign keeps the plan it began with");
-        replace(&self.directory, "plan.json", &json(plan)?)?;
+        replace_on(&*self.files, &self.directory, "plan.json", &json(plan)?)?;
         self.plan = plan.clone();
         Ok(())
     }
@@ -389,7 +413,7 @@ impl Campaign {
     /// # Errors
     /// When it cannot be written.
     pub fn save_findings(&mut self, findings: &Findings) -> Result<()> {
-        replace(&self.directory, "findings.json", &json(findings)?)
+        replace_on(&*self.files, &self.directory, "findings.json", &json(findings)?)
     }
 
     /// Stores a rendered report under a plain file name such as `report.md`.
@@ -401,7 +425,7 @@ impl Campaign {
             !name.is_empty() && !name.contains('/') && !name.starts_with('.'),
             "`{name}` is not a plain file name"
         );
-        replace(&self.directory, name, bytes)
+        replace_on(&*self.files, &self.directory, name, bytes)
     }
 
     /// Keeps a warning about the campaign as a whole; the same warning once.
@@ -491,7 +515,7 @@ impl Campaign {
     /// Cuts the file to the acknowledged records. Space reserved beyond them is
     /// freed too, even where the length does not change.
     fn cut(&mut self) -> std::io::Result<()> {
-        self.records.set_len(self.length)?;
+        self.records.set_length(self.length)?;
         self.records.sync_all()
     }
 
@@ -500,28 +524,24 @@ impl Campaign {
         if self.is_bound {
             STATE_FORMAT.clone_into(&mut self.state.format);
         }
-        replace(&self.directory, "state.json", &json(&self.state)?)
+        replace_on(&*self.files, &self.directory, "state.json", &json(&self.state)?)
     }
 }
 
 /// Opens `records.jsonl` for appending and locks it.
-fn open_records(directory: &Path) -> Result<File> {
+fn open_records(files: &dyn Files, directory: &Path) -> Result<Box<dyn OpenFile>> {
     let path = directory.join("records.jsonl");
-    let file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .open(&path)
-        .map_err(|error| failed("open", &path, &error))?;
+    let file =
+        files.open(&path, FileAccess::Append).map_err(|error| failed("open", &path, &error))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::new(
+        Ok(true) => Ok(file),
+        Ok(false) => Err(Error::new(
             ErrorKind::Environment,
             format!("cannot open the campaign {}", directory.display()),
             "another process is running it",
             "wait for it to end, or start a campaign of its own with --fresh",
         )),
-        Err(TryLockError::Error(error)) => Err(failed("lock", &path, &error)),
+        Err(error) => Err(failed("lock", &path, &error)),
     }
 }
 
@@ -565,7 +585,9 @@ fn json<T: Serialize>(document: &T) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::fixtures::{fingerprint, plan, record};
+    use crate::records::scan;
     use crate::{find_unfinished, load, resolve};
+    use std::fs;
 
     const NOW: u64 = 1_795_000_000_000_000_000;
 

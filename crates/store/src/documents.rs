@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
+use sys::Files;
 
 /// A campaign's own copy of its experiment. Imports that were made before they had a file of
 /// their own have their mapping in it.
@@ -143,8 +144,9 @@ pub(crate) fn origin_of(plan: &Plan) -> &'static str {
 }
 
 /// The name of that file in a directory that holds a campaign of this plan.
-pub(crate) fn origin_in(directory: &Path, plan: &Plan) -> &'static str {
-    let is_earlier = !directory.join(IMPORT).is_file() && directory.join(EXPERIMENT).is_file();
+pub(crate) fn origin_in(files: &dyn Files, directory: &Path, plan: &Plan) -> &'static str {
+    let is_there = |name: &str| files.is_file(&directory.join(name));
+    let is_earlier = !is_there(IMPORT) && is_there(EXPERIMENT);
     if is_earlier { EXPERIMENT } else { origin_of(plan) }
 }
 

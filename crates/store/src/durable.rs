@@ -4,9 +4,9 @@
 use contract::{Error, ErrorKind, Result};
 use model::{OverLimit, ReaderLimit};
 use serde::de::DeserializeOwned;
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use sys::{FileAccess, Files, HostFiles};
 
 /// What to do about an I/O error, where its kind tells.
 fn remedy(error: &io::Error) -> &'static str {
@@ -43,32 +43,44 @@ pub fn unreadable(path: &Path, error: &io::Error) -> Error {
 }
 
 /// Makes a directory's entries durable.
-pub fn sync_directory(directory: &Path) -> Result<()> {
-    File::open(directory)
-        .and_then(|opened| opened.sync_all())
-        .map_err(|error| failed("sync the directory", directory, &error))
+pub fn sync_directory(files: &dyn Files, directory: &Path) -> Result<()> {
+    files.sync_directory(directory).map_err(|error| failed("sync the directory", directory, &error))
+}
+
+/// Makes a directory with those above it, each of which is durable when this returns.
+pub fn make_directories(files: &dyn Files, directory: &Path) -> Result<()> {
+    let is_new = |above: &&Path| !above.as_os_str().is_empty() && !files.exists(above);
+    let new: Vec<&Path> = directory.ancestors().take_while(is_new).collect();
+    files.make_directories(directory).map_err(|error| failed("create", directory, &error))?;
+    for made in new.into_iter().rev() {
+        let above = made.parent().filter(|above| !above.as_os_str().is_empty());
+        sync_directory(files, above.unwrap_or(Path::new(".")))?;
+    }
+    Ok(())
 }
 
 /// Replaces `directory/name` in one step: readers see the old or the new file,
 /// never a part of one.
 pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    replace_on(&HostFiles, directory, name, bytes)
+}
+
+/// The same of these files.
+pub fn replace_on(files: &dyn Files, directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let target = directory.join(name);
     let beside = directory.join(format!(".{name}.partial"));
-    let written = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&beside)
+    let written = files
+        .open(&beside, FileAccess::Replace)
         .and_then(|mut file| {
             file.write_all(bytes)?;
             file.sync_all()
         })
-        .and_then(|()| fs::rename(&beside, &target));
+        .and_then(|()| files.rename(&beside, &target));
     if let Err(error) = written {
-        let _ = fs::remove_file(&beside);
+        let _ = files.remove(&beside);
         return Err(failed("write", &target, &error));
     }
-    sync_directory(directory)
+    sync_directory(files, directory)
 }
 
 /// Why a file is refused of which there is more than a limit allows.
@@ -83,8 +95,18 @@ pub fn too_much(path: &Path, over: OverLimit) -> Error {
 
 /// The bytes of a file that may not be longer than `limit`.
 pub fn read_limited(path: &Path, limit: &'static ReaderLimit) -> Result<Vec<u8>> {
+    read_limited_on(&HostFiles, path, limit)
+}
+
+/// The same of these files.
+pub fn read_limited_on(
+    files: &dyn Files,
+    path: &Path,
+    limit: &'static ReaderLimit,
+) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)
+    files
+        .open(path, FileAccess::Read)
         .and_then(|file| file.take(limit.most + 1).read_to_end(&mut bytes))
         .map_err(|error| unreadable(path, &error))?;
     limit.check(bytes.len() as u64).map_err(|over| too_much(path, over))?;
@@ -94,11 +116,12 @@ pub fn read_limited(path: &Path, limit: &'static ReaderLimit) -> Result<Vec<u8>>
 /// A versioned JSON document. A version this program does not know is said to
 /// be one, rather than reported as whatever field it trips over.
 pub fn read_document<T: DeserializeOwned>(
+    files: &dyn Files,
     path: &Path,
     limit: &'static ReaderLimit,
     known: &[&str],
 ) -> Result<T> {
-    let bytes = read_limited(path, limit)?;
+    let bytes = read_limited_on(files, path, limit)?;
     parse_document(&bytes, &path.display().to_string(), known)
 }
 

@@ -32,7 +32,8 @@ pub use durable::replace;
 pub use import_head::{import_head, is_import};
 pub use known_records::KnownRecords;
 pub use load::{
-    LoadedCampaign, is_origin_of_import, load, load_findings, load_without_records, planned_name,
+    LoadedCampaign, is_origin_of_import, load, load_findings, load_on, load_without_records,
+    planned_name,
 };
 pub use lookup::{CampaignEntry, all, find_unfinished, finished, resolve};
 pub use records::ReadPosition;

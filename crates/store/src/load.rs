@@ -6,8 +6,8 @@ use crate::documents::{
     CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, Redaction,
     STATE_FORMATS, StateDocument, fingerprint_digest, origin_in,
 };
-use crate::durable::{read_document, read_limited, too_much};
-use crate::records::scan;
+use crate::durable::{read_document, read_limited_on, too_much};
+use crate::records::scan_on;
 use contract::{Error, ErrorKind, Result};
 use model::{
     Attempt, Binding, Caveat, CaveatCode, DOCUMENT_BYTES, FINDINGS_BEFORE_OBSTACLES,
@@ -15,6 +15,7 @@ use model::{
     PLAN_FORMATS, Plan, ReaderLimit, Record, Resumption,
 };
 use std::path::{Path, PathBuf};
+use sys::{Files, HostFiles};
 
 /// Everything a campaign's directory says.
 #[derive(Debug, Clone)]
@@ -63,14 +64,22 @@ pub struct LoadedCampaign {
 /// When a file is missing, broken, too large or of an unknown version; the
 /// error names the file, and the line of a broken record.
 pub fn load(directory: &Path) -> Result<LoadedCampaign> {
-    let mut loaded = load_without_records(directory)?;
+    load_on(&HostFiles, directory)
+}
+
+/// The same of these files.
+///
+/// # Errors
+/// Like [`load`].
+pub fn load_on(files: &dyn Files, directory: &Path) -> Result<LoadedCampaign> {
+    let mut loaded = load_documents(files, directory)?;
     // Before the records: a campaign that ends meanwhile has all that its state names.
-    let state = read_state(directory)?;
-    let scanned = scan(&directory.join("records.jsonl"))?;
+    let state = read_state_on(files, directory)?;
+    let scanned = scan_on(files, &directory.join("records.jsonl"))?;
     loaded.records = scanned.records;
     loaded.caveats.extend(scanned.torn);
     let chained = Chained { records: &loaded.records, digests: &scanned.digests };
-    let root = Links::root(&loaded.plan, &state, &read_origin(directory, &loaded.plan)?);
+    let root = Links::root(&loaded.plan, &state, &read_origin(files, directory, &loaded.plan)?);
     let environment = loaded.environment.as_ref().map(fingerprint_digest);
     let documents = CampaignDocuments {
         plan: &loaded.plan,
@@ -100,11 +109,15 @@ pub fn load(directory: &Path) -> Result<LoadedCampaign> {
 /// # Errors
 /// Like [`load`].
 pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
-    let plan = read_plan(directory)?;
-    let state = read_state(directory)?;
-    let environment = read_environment(directory)?.map(|document| document.fingerprint);
+    load_documents(&HostFiles, directory)
+}
+
+fn load_documents(files: &dyn Files, directory: &Path) -> Result<LoadedCampaign> {
+    let plan = read_plan_on(files, directory)?;
+    let state = read_state_on(files, directory)?;
+    let environment = read_environment_on(files, directory)?.map(|document| document.fingerprint);
     Ok(LoadedCampaign {
-        origin: origin_in(directory, &plan),
+        origin: origin_in(files, directory, &plan),
         plan,
         records: Vec::new(),
         digests: Vec::new(),
@@ -129,7 +142,8 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
 /// When the file is broken, too large or of an unknown version.
 pub fn load_findings(directory: &Path) -> Result<Option<Findings>> {
     let path = directory.join("findings.json");
-    let found: Option<Findings> = read_if_present(&path, &FINDINGS_BYTES, &FINDINGS_FORMATS)?;
+    let found: Option<Findings> =
+        read_if_present(&HostFiles, &path, &FINDINGS_BYTES, &FINDINGS_FORMATS)?;
     Ok(found.map(|mut findings| {
         if FINDINGS_BEFORE_OBSTACLES.contains(&findings.format.as_str()) {
             findings = findings.with_facts_of_caveats();
@@ -167,19 +181,28 @@ pub fn is_origin_of_import(file: &Path) -> Result<bool> {
         return Ok(false);
     };
     let plan = read_plan(directory)?;
-    let origin = origin_in(directory, &plan);
+    let origin = origin_in(&HostFiles, directory, &plan);
     Ok(plan.imported.is_some() && file.file_name().is_some_and(|name| name == origin))
 }
 
 /// Whether a directory holds a campaign: `plan.json` is written last, so one
 /// that has it has all the rest.
 pub fn is_campaign(directory: &Path) -> bool {
-    directory.join("plan.json").is_file()
+    is_campaign_on(&HostFiles, directory)
+}
+
+fn is_campaign_on(files: &dyn Files, directory: &Path) -> bool {
+    files.is_file(&directory.join("plan.json"))
 }
 
 /// The plan, without a value that no plan has: whatever is computed from it may rest on that.
 pub fn read_plan(directory: &Path) -> Result<Plan> {
-    if !is_campaign(directory) {
+    read_plan_on(&HostFiles, directory)
+}
+
+/// The same of these files.
+pub fn read_plan_on(files: &dyn Files, directory: &Path) -> Result<Plan> {
+    if !is_campaign_on(files, directory) {
         return Err(Error::usage(
             format!("cannot open the campaign {}", directory.display()),
             "there is no plan.json, so it is not a campaign directory",
@@ -187,7 +210,7 @@ pub fn read_plan(directory: &Path) -> Result<Plan> {
         ));
     }
     let path = directory.join("plan.json");
-    let plan: Plan = read_document(&path, &PLAN_BYTES, &PLAN_FORMATS)?;
+    let plan: Plan = read_document(files, &path, &PLAN_BYTES, &PLAN_FORMATS)?;
     plan.check_size().map_err(|over| too_much(&path, over))?;
     if let Some(fault) = plan.fault() {
         return Err(Error::new(
@@ -201,22 +224,36 @@ pub fn read_plan(directory: &Path) -> Result<Plan> {
 }
 
 pub fn read_state(directory: &Path) -> Result<StateDocument> {
-    read_document(&directory.join("state.json"), &DOCUMENT_BYTES, &STATE_FORMATS)
+    read_state_on(&HostFiles, directory)
+}
+
+/// The same of these files.
+pub fn read_state_on(files: &dyn Files, directory: &Path) -> Result<StateDocument> {
+    read_document(files, &directory.join("state.json"), &DOCUMENT_BYTES, &STATE_FORMATS)
 }
 
 /// The text that the plan was made from; nothing where it is not there, as in a redaction that
 /// could not keep it.
-pub fn read_origin(directory: &Path, plan: &Plan) -> Result<Vec<u8>> {
-    let path = directory.join(origin_in(directory, plan));
-    if path.exists() { read_limited(&path, &DOCUMENT_BYTES) } else { Ok(Vec::new()) }
+pub fn read_origin(files: &dyn Files, directory: &Path, plan: &Plan) -> Result<Vec<u8>> {
+    let path = directory.join(origin_in(files, directory, plan));
+    let is_there = files.exists(&path);
+    if is_there { read_limited_on(files, &path, &DOCUMENT_BYTES) } else { Ok(Vec::new()) }
 }
 
 /// The stored fingerprint; one that does not match its digest was edited, and
 /// the records' differences would be differences from something else.
 pub fn read_environment(directory: &Path) -> Result<Option<EnvironmentDocument>> {
+    read_environment_on(&HostFiles, directory)
+}
+
+/// The same of these files.
+pub fn read_environment_on(
+    files: &dyn Files,
+    directory: &Path,
+) -> Result<Option<EnvironmentDocument>> {
     let path = directory.join("environment.json");
     let found: Option<EnvironmentDocument> =
-        read_if_present(&path, &DOCUMENT_BYTES, &[ENVIRONMENT_FORMAT])?;
+        read_if_present(files, &path, &DOCUMENT_BYTES, &[ENVIRONMENT_FORMAT])?;
     if let Some(document) = &found
         && fingerprint_digest(&document.fingerprint) != document.digest
     {
@@ -231,14 +268,15 @@ pub fn read_environment(directory: &Path) -> Result<Option<EnvironmentDocument>>
 }
 
 fn read_if_present<T: serde::de::DeserializeOwned>(
+    files: &dyn Files,
     path: &Path,
     limit: &'static ReaderLimit,
     known: &[&str],
 ) -> Result<Option<T>> {
-    if !path.exists() {
+    if !files.exists(path) {
         return Ok(None);
     }
-    read_document(path, limit, known).map(Some)
+    read_document(files, path, limit, known).map(Some)
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use crate::chain::line_digest;
 use crate::durable::{parse_document, unreadable};
 use contract::{Error, ErrorKind, Result};
 use model::{Caveat, CaveatCode, OverLimit, RECORD_BYTES, RECORD_FORMATS, RECORDS, Record};
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::thread::{self, available_parallelism};
+use sys::{FileAccess, Files, HostFiles};
 
 /// Text that is held while it is parsed.
 const BATCH_BYTES: usize = 32 << 20;
@@ -30,7 +30,12 @@ pub struct Scan {
 /// Reads all complete records. A line counts as complete when its line feed is
 /// there: `append` writes it last and acknowledges nothing before.
 pub fn scan(path: &Path) -> Result<Scan> {
-    scan_behind(path, &ReadPosition::default())
+    scan_on(&HostFiles, path)
+}
+
+/// The same of these files.
+pub fn scan_on(files: &dyn Files, path: &Path) -> Result<Scan> {
+    scan_behind(files, path, &ReadPosition::default())
 }
 
 /// How much of a growing file of records was read already.
@@ -46,15 +51,15 @@ impl ReadPosition {
     /// # Errors
     /// Like [`crate::load`].
     pub fn read(&mut self, directory: &Path) -> Result<Vec<Record>> {
-        let scanned = scan_behind(&directory.join("records.jsonl"), self)?;
+        let scanned = scan_behind(&HostFiles, &directory.join("records.jsonl"), self)?;
         self.bytes += scanned.complete_bytes;
         self.records += scanned.records.len();
         Ok(scanned.records)
     }
 }
 
-fn scan_behind(path: &Path, read: &ReadPosition) -> Result<Scan> {
-    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition) -> Result<Scan> {
+    let mut file = files.open(path, FileAccess::Read).map_err(|error| unreadable(path, &error))?;
     file.seek(SeekFrom::Start(read.bytes)).map_err(|error| unreadable(path, &error))?;
     let mut reader = BufReader::new(file);
     let mut scan = Scan { records: Vec::new(), digests: Vec::new(), complete_bytes: 0, torn: None };
@@ -162,7 +167,7 @@ mod tests {
     use crate::Campaign;
     use crate::fixtures::{plan, record};
     use proptest::prelude::*;
-    use std::fs;
+    use std::fs::{self, File};
 
     fn finite() -> impl Strategy<Value = f64> {
         any::<f64>().prop_filter("stored values are numbers", |value| value.is_finite())

@@ -63,7 +63,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "storage", layer: 4, uses: These(&["contract", "sys"]) },
     Room { name: "executor", layer: 4, uses: These(&["contract", "sys"]) },
     Room { name: "analysis", layer: 4, uses: These(&["contract", "stats"]) },
-    Room { name: "store", layer: 4, uses: These(&["contract"]) },
+    Room { name: "store", layer: 4, uses: These(&["contract", "sys"]) },
     Room {
         name: "report",
         layer: 4,
@@ -112,6 +112,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "server", layer: 7, uses: These(&["contract", "sys", "store", "live", "web"]) },
     Room { name: "schedlab", layer: 8, uses: Below },
     Room { name: "schedlab-agent", layer: 8, uses: These(&["sys", "agent", "assembly"]) },
+    Room { name: "fault-sim", layer: 9, uses: Below },
     Room { name: "fuzz", layer: 9, uses: Below },
     Room { name: "fidelity", layer: 9, uses: Below },
     Room { name: "bars", layer: 9, uses: Below },
