@@ -170,7 +170,9 @@ impl Attempts {
             return Ok(());
         }
         let (folder, name) = self.count_of(created_unix_ns);
-        make_directories(&*self.files, &folder)?;
+        if !self.files.exists(&folder) {
+            make_directories(&*self.files, &folder)?;
+        }
         let text = serde_json::to_vec(head).map_err(|error| {
             contract::Error::environment("cannot write how many records there are", error)
         })?;

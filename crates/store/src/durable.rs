@@ -47,14 +47,21 @@ pub fn sync_directory(files: &dyn Files, directory: &Path) -> Result<()> {
     files.sync_directory(directory).map_err(|error| failed("sync the directory", directory, &error))
 }
 
-/// Makes a directory with those above it, each of which is durable when this returns.
+/// Makes a directory with those above it that are not there; these and its own name are durable
+/// when this returns. One that is there may have been made by a process that was killed before it
+/// synced anything.
 pub fn make_directories(files: &dyn Files, directory: &Path) -> Result<()> {
     let is_new = |above: &&Path| !above.as_os_str().is_empty() && !files.exists(above);
-    let new: Vec<&Path> = directory.ancestors().take_while(is_new).collect();
+    let new = directory.ancestors().take_while(is_new).count();
     files.make_directories(directory).map_err(|error| failed("create", directory, &error))?;
-    for made in new.into_iter().rev() {
+    for made in directory.ancestors().take(new.max(1)) {
         let above = made.parent().filter(|above| !above.as_os_str().is_empty());
-        sync_directory(files, above.unwrap_or(Path::new(".")))?;
+        let above = above.unwrap_or(Path::new("."));
+        match files.sync_directory(above) {
+            // Somebody else made it, in a directory that this user cannot open.
+            Err(error) if new == 0 && error.kind() == io::ErrorKind::PermissionDenied => {}
+            outcome => outcome.map_err(|error| failed("sync the directory", above, &error))?,
+        }
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Files as a process asks the kernel for them: the one seam below everything that has to survive
 //! a crash. The journal, the lock, knobs and campaigns go through it, so that a simulator can make
-//! any of these operations fail, end the process there, or cut the power (docs/adr/0046).
+//! any of these operations fail, end the process there, or cut the power
+//! (docs/adr/0046-one-seam-for-faults-of-files.md).
 
 use rustix::fs::FallocateFlags;
 use std::fmt;
