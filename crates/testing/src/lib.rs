@@ -67,6 +67,15 @@ fn fault() -> Option<std::path::PathBuf> {
     Some(std::path::Path::new(&directory).join(name.replace("::", ".")))
 }
 
+/// A number that the environment gives a test: how many times, or which seed.
+///
+/// # Panics
+/// Where it is set and no number: a test that ran another amount than was asked for would lie.
+pub fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")))
+}
+
 fn tell(word: &str, text: &str) {
     // Nothing is lost when nobody can read it.
     let _ = writeln!(std::io::stderr(), "\n{word}: {text}");

@@ -1,0 +1,400 @@
+//! Runs of one campaign, as `lab` has them: the campaign made or gone on with, an executor, a trial
+//! and its record after the other. Executor, guardian and store are the product's; a trial sets its
+//! levels, has no workload to run, and puts them back.
+
+use crate::kernel::{AUTOGROUP, BASE_SLICE, CPU1, MIGRATION_COST, THP};
+use crate::machine::{DATA, SimulatedMachine};
+use contract::{Catalogue, Error, Event, Interrupt, Phase, Result};
+use executor::{
+    Executor, ExecutorSettings, Guardian, Journal, LONGEST_STANDSTILL, Lock, PermittedChanges,
+    StartGuardian, acknowledge, guard, restore,
+};
+use model::{Fingerprint, Outcome, Plan, Record, Sample, Trial};
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::{Attempts, Campaign, CampaignState, load_on};
+
+/// What the plan is said to be made from.
+const ORIGIN: &str = "title = \"faults\"\n";
+/// The first campaign was made then, in nanoseconds since 1970.
+const BEGAN_UNIX_NS: u64 = 1_795_000_000_000_000_000;
+/// What the next record may take.
+const RECORD_SPACE: u64 = 16 << 10;
+/// A factor, its level, the file that it is written to, and what that holds then.
+type FactorLevel = (&'static str, &'static str, &'static str, &'static str);
+/// The two subjects that have levels.
+const LEVELS: [(&str, &[FactorLevel]); 2] = [
+    (
+        "tuned",
+        &[
+            ("autogroup", "off", AUTOGROUP, "0"),
+            ("base_slice", "4ms", BASE_SLICE, "4000000"),
+            ("thp", "never", THP, "never"),
+        ],
+    ),
+    (
+        "small",
+        &[
+            ("base_slice", "2ms", BASE_SLICE, "2000000"),
+            ("migration_cost", "5ms", MIGRATION_COST, "5000000"),
+            ("online_cpus", "0", CPU1, "0"),
+        ],
+    ),
+];
+
+/// The product's factors, and no workload.
+fn catalogue() -> Catalogue {
+    Catalogue { workloads: &[], factors: tunables::ENTRIES, probes: &[], venues: &[] }
+}
+
+/// A campaign on a simulated machine, and what was promised of it.
+pub(crate) struct CampaignRuns {
+    machine: SimulatedMachine,
+    plan: Plan,
+    /// Where it lies, once it is made.
+    directory: Option<PathBuf>,
+    /// Campaigns that were begun; all but the last had no record.
+    begun: u16,
+    /// Records that are promised to be on disk.
+    promised: Vec<Record>,
+    is_finished: bool,
+    /// Whether a user was told of something that was not put back.
+    pub(crate) was_told: bool,
+}
+
+impl CampaignRuns {
+    /// One that has not begun.
+    pub(crate) fn new(machine: SimulatedMachine) -> Self {
+        let subjects = [("stock", &[][..])].into_iter().chain(LEVELS).map(|(id, levels)| {
+            let levels: Vec<(&str, &str)> =
+                levels.iter().map(|(factor, level, ..)| (*factor, *level)).collect();
+            fixtures::subject(id, &levels)
+        });
+        let workloads = vec![fixtures::workload("nothing", Vec::new())];
+        let plan = fixtures::plan(subjects.collect(), workloads, 1);
+        Self {
+            machine,
+            plan,
+            directory: None,
+            begun: 0,
+            promised: Vec::new(),
+            is_finished: false,
+            was_told: false,
+        }
+    }
+
+    /// Whether it ended.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// One process of `schedlab run`.
+    pub(crate) fn run(&mut self) -> Result<()> {
+        let outcome = self.attempt();
+        if let Err(error) = &outcome {
+            self.hear(error);
+        }
+        outcome
+    }
+
+    fn attempt(&mut self) -> Result<()> {
+        let files = self.machine.files();
+        let mut campaign = match &self.directory {
+            Some(directory) => Campaign::open_on(files, directory)?,
+            None => {
+                self.begun += 1;
+                let begins = (BEGAN_UNIX_NS + u64::from(self.begun), self.begun);
+                let results = Path::new(DATA).join("results");
+                let campaign = Campaign::create_on(files, &results, &self.plan, ORIGIN, begins)?;
+                self.directory = Some(campaign.directory().to_owned());
+                campaign
+            }
+        };
+        if campaign.state() == CampaignState::Finished {
+            // A process ended between its last operation and its end.
+            self.find_promised(&campaign);
+            self.is_finished = true;
+            return Ok(());
+        }
+        let start = Arc::new(SimulatedGuardians(self.machine.clone()));
+        let settings = self.settings(campaign.directory());
+        let mut executor = match Executor::open_with(settings, &Interrupt::default(), start) {
+            Ok(executor) => executor,
+            Err(error) => {
+                if campaign.record_count() == 0 {
+                    self.directory = None;
+                    // As `lab` does; one that stays does no harm.
+                    let _ = campaign.discard();
+                }
+                return Err(error);
+            }
+        };
+        let outcome = self.trials(&mut campaign, &mut executor);
+        executor.close()?;
+        outcome?;
+        campaign.mark_finished()?;
+        self.is_finished = true;
+        Ok(())
+    }
+
+    fn settings(&self, directory: &Path) -> ExecutorSettings {
+        ExecutorSettings {
+            machine: self.machine.machine(),
+            catalogue: catalogue(),
+            executable: PathBuf::from("/nonexistent"),
+            machine_arguments: Vec::new(),
+            logs: directory.join("logs"),
+            scratch: directory.join("scratch"),
+            purpose: "a schedule of faults".to_owned(),
+            longest_standstill: LONGEST_STANDSTILL,
+        }
+    }
+
+    fn trials(&mut self, campaign: &mut Campaign, executor: &mut Executor) -> Result<()> {
+        let attempts = Attempts::on(self.machine.files(), &Path::new(DATA).join("state"));
+        let release = ("kernel.release".to_owned(), "simulated".to_owned());
+        let digest = campaign.save_fingerprint(&Fingerprint(BTreeMap::from([release])))?;
+        let boot_id = self.machine.state().kernel.boot_id();
+        let unix_ns = BEGAN_UNIX_NS + campaign.record_count();
+        if let Some(known) = campaign.resume(&boot_id, unix_ns, Some(&attempts))? {
+            self.machine
+                .blame(format!("of {known} records that the machine knows not all are there"));
+        }
+        self.find_promised(campaign);
+        let blocks = campaign.plan().blocks.clone();
+        let trials: Vec<Trial> =
+            blocks.iter().flat_map(|block| plan::trials(&self.plan, block)).collect();
+        for trial in trials.iter().skip(self.promised.len()) {
+            campaign.reserve(RECORD_SPACE)?;
+            let mut record = self.trial(executor, trial)?;
+            record.sequence = campaign.record_count();
+            record.fingerprint.clone_from(&digest);
+            campaign.append(&mut record)?;
+            self.promised.push(record);
+            // Without it records that are removed later are not missed.
+            let _ = campaign.keep_count(&attempts);
+        }
+        Ok(())
+    }
+
+    /// A process that went on found what was promised, and one record more at most: of a process
+    /// that ended before it could promise it.
+    fn find_promised(&mut self, campaign: &Campaign) {
+        self.check_records();
+        let count = campaign.record_count();
+        if count == self.promised.len() as u64 + 1 {
+            let loaded = self
+                .machine
+                .undisturbed(|| load_on(&*self.machine.files(), campaign.directory()).ok());
+            self.promised = loaded.map(|loaded| loaded.records).unwrap_or_default();
+        }
+        if count != self.promised.len() as u64 {
+            let promised = self.promised.len();
+            self.machine.blame(format!("{promised} records were promised, a run found {count}"));
+        }
+    }
+
+    fn trial(&self, executor: &mut Executor, trial: &Trial) -> Result<Record> {
+        // No process is simulated: nothing runs between setting and putting back.
+        let mut trial = trial.clone();
+        trial.workload.invocations = 0;
+        let mut was_settled = false;
+        let record = executor.run(&trial, &mut |event| {
+            if matches!(event, Event::TrialPhase(Phase::Settling)) {
+                was_settled = true;
+                self.check_levels(&trial.subject.id);
+                let is_looked_at = self.machine.state().random.one_in(4);
+                if is_looked_at {
+                    self.check_lock();
+                }
+            }
+        })?;
+        let is_completed = record.outcome == Outcome::Completed;
+        if is_completed && !was_settled {
+            self.machine.blame("a trial without its levels is complete");
+        }
+        let samples = vec![Sample::values("time", vec![1.0, 2.0])];
+        let invocations = vec![fixtures::invocation(samples)];
+        Ok(Record {
+            // The real clock would make records of other lengths, and another schedule.
+            started_unix_ns: BEGAN_UNIX_NS,
+            duration_ns: 1,
+            invocations: if is_completed { invocations } else { Vec::new() },
+            ..record
+        })
+    }
+
+    /// A trial that goes on has its levels in force (invariant 3).
+    fn check_levels(&self, subject: &str) {
+        let state = self.machine.state();
+        let wanted = LEVELS.iter().find(|(id, _)| *id == subject).map_or(&[][..], |(_, it)| *it);
+        let wrong = wanted.iter().find(|(_, _, path, value)| {
+            state.kernel.knobs().get(path).is_none_or(|now| now != value)
+        });
+        let wrong = wrong.map(|(_, _, path, value)| format!("{path} is not {value} in a trial"));
+        drop(state);
+        if let Some(wrong) = wrong {
+            self.machine.blame(wrong);
+        }
+    }
+
+    /// Nobody else may begin while a campaign runs (invariant 5).
+    fn check_lock(&self) {
+        let machine = self.machine.machine();
+        let second =
+            self.machine.undisturbed(|| Lock::acquire(&machine, "a second campaign").err());
+        match second {
+            Some(error) if error.cause.contains("a schedule of faults") => {}
+            Some(error) => self.machine.blame(format!("refused without a reason: {error}")),
+            None => self.machine.blame("a second campaign took the lock"),
+        }
+    }
+
+    /// What was promised is there, in order and bound, and one record more at most (invariant 4).
+    pub(crate) fn check_records(&self) {
+        let Some(directory) = &self.directory else { return };
+        let loaded = self.machine.undisturbed(|| load_on(&*self.machine.files(), directory));
+        let loaded = match loaded {
+            Ok(loaded) => loaded,
+            Err(error) => return self.machine.blame(format!("the campaign is lost: {error}")),
+        };
+        let count = self.promised.len();
+        if loaded.records.get(..count) != Some(&self.promised[..]) {
+            let found = loaded.records.len();
+            self.machine
+                .blame(format!("{count} records were promised, {found} are there, or others"));
+        }
+        if loaded.records.len() > count + 1 {
+            self.machine.blame("there are more records than trials");
+        }
+        for flaw in &loaded.flaws {
+            self.machine.blame(format!("evidence that nobody touched is flawed: {}", flaw.detail));
+        }
+    }
+
+    /// All that was planned has one record each, and a bit that flips in any of them is seen.
+    pub(crate) fn check_end(&self, at: u64, bit: u64) {
+        let Some(directory) = &self.directory else { return };
+        let found = self.promised.iter().map(|record| (record.block, record.subject.as_str()));
+        let wanted = self.plan.blocks.iter().flat_map(|block| {
+            block.sittings.iter().map(|sitting| (block.index, sitting.subject.as_str()))
+        });
+        if !found.eq(wanted) {
+            self.machine.blame("records were lost, or are there twice");
+        }
+        let place = self.flip_record(directory, at, bit);
+        let loaded = load_on(&*self.machine.files(), directory);
+        if place.is_some() && loaded.is_ok_and(|loaded| loaded.flaws.is_empty()) {
+            self.machine.blame(format!("a bit of byte {place:?} of the records flips unseen"));
+        }
+        self.flip_record(directory, at, bit);
+    }
+
+    /// Flips a bit of the records, and tells of which byte.
+    fn flip_record(&self, directory: &Path, at: u64, bit: u64) -> Option<usize> {
+        let mut state = self.machine.state();
+        let file = state.disk.file(&directory.join("records.jsonl"))?;
+        let length = state.disk.bytes(file).len() as u64;
+        let place = usize::try_from(at.checked_rem(length)?).ok()?;
+        state.disk.flip(file, place, usize::try_from(bit % 8).ok()?);
+        Some(place)
+    }
+
+    /// Whether files of workloads are left where this campaign has them.
+    pub(crate) fn has_scratch(&self) -> bool {
+        let scratch = self.directory.as_ref().map(|directory| directory.join("scratch"));
+        scratch.is_some_and(|scratch| self.machine.state().disk.node(&scratch).is_some())
+    }
+
+    /// One process of `schedlab restore`. Nothing is returned where it could not be begun.
+    pub(crate) fn restore(&mut self) -> Option<executor::RestoreReport> {
+        let machine = self.machine.machine();
+        let attempt = || -> Result<executor::RestoreReport> {
+            let _lock = Lock::acquire(&machine, "schedlab restore")?;
+            let mut journal = Journal::open(&machine, PermittedChanges::of(&catalogue()))?;
+            let report = restore(&machine, &mut journal, false, &[])?;
+            acknowledge(&mut journal, &report, &[])?;
+            Ok(report)
+        };
+        match attempt() {
+            Ok(report) => {
+                self.was_told |= !report.is_complete();
+                Some(report)
+            }
+            Err(error) => {
+                self.hear(&error);
+                None
+            }
+        }
+    }
+
+    /// What a guardian does that is left by its executor.
+    pub(crate) fn guard(&mut self) {
+        let Some(pipe) = self.machine.pipe() else { return };
+        if let Err(error) = watch(&self.machine.machine(), pipe) {
+            // It has nobody to tell.
+            self.judge(&error);
+        }
+    }
+
+    /// A user reads what went wrong.
+    fn hear(&mut self, error: &Error) {
+        self.was_told |= error.kind == contract::ErrorKind::RestoreIncomplete;
+        self.judge(error);
+    }
+
+    /// Every refusal says what was attempted and why it failed (invariant 10).
+    fn judge(&self, error: &Error) {
+        if error.attempted.is_empty() || error.cause.is_empty() {
+            self.machine.blame(format!("an error tells nothing: {error:?}"));
+        }
+    }
+}
+
+/// A guardian's work from what it was sent.
+fn watch(machine: &sys::Machine, mut pipe: File) -> Result<executor::RestoreReport> {
+    pipe.rewind().map_err(|error| Error::environment("cannot read the pipe", error))?;
+    guard(machine, PermittedChanges::of(&catalogue()), BufReader::new(pipe))
+}
+
+/// Starts guardians that do nothing before their executor has ended.
+struct SimulatedGuardians(SimulatedMachine);
+
+impl StartGuardian for SimulatedGuardians {
+    fn start(&self, _: &ExecutorSettings, _: &Lock) -> Result<(Box<dyn Guardian>, File)> {
+        let failed = |error| Error::environment("cannot start the guardian", error);
+        // The kernel keeps what was sent when the sender ends.
+        let pipe = memfd_create("fault-sim", MemfdFlags::CLOEXEC).map_err(failed)?;
+        let pipe = File::from(pipe);
+        let own = pipe
+            .try_clone()
+            .map_err(|error| Error::environment("cannot start the guardian", error))?;
+        self.0.start_guardian(own);
+        Ok((Box::new(SimulatedGuardian(self.0.clone())), pipe))
+    }
+}
+
+/// A guardian that watches.
+struct SimulatedGuardian(SimulatedMachine);
+
+impl Guardian for SimulatedGuardian {
+    fn is_alive(&mut self) -> bool {
+        true
+    }
+
+    /// It works while its executor waits; what happens to it then is no end of the executor.
+    fn dismiss(self: Box<Self>) -> Result<()> {
+        let Some(pipe) = self.0.pipe() else { return Ok(()) };
+        let watched = self.0.undisturbed(|| watch(&self.0.machine(), pipe));
+        self.0.end_guardian();
+        let report = watched?;
+        if report.is_complete() {
+            return Ok(());
+        }
+        Err(Error::environment("the guardian failed", "exit status: 1"))
+    }
+}

@@ -1,0 +1,95 @@
+//! What goes wrong while one process runs, and at which of its operations.
+
+use crate::random::Random;
+use libc::{EIO, ENOSPC, EPERM};
+use std::collections::BTreeMap;
+
+/// What an operation does, as far as it decides what can go wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// Answers yes or no, or takes a lock: it can end a process and cannot fail.
+    Ask,
+    /// Opens, reads, lists.
+    Look,
+    /// Makes or lengthens something.
+    Grow,
+    /// Renames, removes, cuts.
+    Alter,
+    /// Waits until something is stored.
+    Sync,
+    /// Writes a setting of the kernel.
+    Set,
+}
+
+/// What happens to an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is done.
+    Done,
+    /// It fails with this number of errno(3).
+    Fails(i32),
+    /// The process ends before it.
+    DiesBefore,
+    /// The process ends in the middle of it.
+    DiesWithin,
+    /// The process ends after it.
+    DiesAfter,
+}
+
+/// What goes wrong while a process runs. Operations are counted from 1.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Faults {
+    /// The process ends at this operation, and how.
+    end: Option<(u64, Fate)>,
+    errors: BTreeMap<u64, i32>,
+    /// From this operation on the disk is full.
+    full_from: Option<u64>,
+    count: u64,
+}
+
+impl Faults {
+    /// Those of one process that makes about so many operations.
+    pub(crate) fn drawn(random: &mut Random, operations: usize) -> Self {
+        let mut faults = Self::default();
+        // Half of them early, where most processes come.
+        let operations = operations >> random.below(4);
+        if !random.one_in(4) {
+            let fates = [Fate::DiesBefore, Fate::DiesWithin, Fate::DiesAfter];
+            faults.end = Some((random.below(operations) as u64 + 1, *random.pick(&fates)));
+        }
+        for _ in 0..random.below(3) {
+            let at = random.below(operations) as u64 + 1;
+            faults.errors.insert(at, *random.pick(&[ENOSPC, EIO, EPERM]));
+        }
+        if random.one_in(8) {
+            faults.full_from = Some(random.below(operations) as u64 + 1);
+        }
+        faults
+    }
+
+    /// What happens to the next operation; `has_space` where it needs none that a full disk lacks.
+    pub(crate) fn next(&mut self, operation: Operation, has_space: bool) -> Fate {
+        self.count += 1;
+        if let Some((_, fate)) = self.end.filter(|(at, _)| *at == self.count) {
+            return fate;
+        }
+        if operation == Operation::Ask {
+            return Fate::Done;
+        }
+        let needs_space = operation == Operation::Grow && !has_space;
+        if needs_space && self.full_from.is_some_and(|at| at <= self.count) {
+            return Fate::Fails(ENOSPC);
+        }
+        match self.errors.get(&self.count) {
+            Some(&ENOSPC) if !needs_space => Fate::Fails(EIO),
+            Some(&EPERM) if operation == Operation::Sync => Fate::Fails(EIO),
+            Some(number) => Fate::Fails(*number),
+            None => Fate::Done,
+        }
+    }
+
+    /// How many operations there were.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+}

@@ -1,0 +1,26 @@
+//! Faults at every operation on files of executor, journal, guardian and store, by seeded
+//! schedules: operations that fail, processes that are killed, power that is cut, bits that flip
+//! (docs/adr/0046-one-seam-for-faults-of-files.md).
+//!
+//! This crate has tests alone, and must not know how the product works inside: what runs is the
+//! executor, the guardian and the store as they are delivered, on a simulated machine below
+//! `sys::Files`. A schedule is a number; the same number is the same schedule.
+
+#[cfg(test)]
+mod campaign_runs;
+#[cfg(test)]
+mod disk;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod kernel;
+#[cfg(test)]
+mod machine;
+#[cfg(test)]
+mod open_file;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod schedule;
+#[cfg(test)]
+mod schedules;

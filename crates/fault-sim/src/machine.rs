@@ -1,0 +1,467 @@
+//! A simulated machine below `sys::Files`: a disk behind a page cache, settings of a kernel, locks,
+//! and faults at each operation. A process that ends does so by unwinding from the operation; what
+//! runs on the way has no effect any more.
+
+use crate::disk::{Node, SimulatedDisk};
+use crate::faults::{Fate, Faults, Operation};
+use crate::kernel::SimulatedKernel;
+use crate::open_file::SimulatedFile;
+use crate::random::Random;
+use executor::{JournalEntry, parse_journal};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use sys::{FileAccess, Files, Machine, OpenFile, PrivateFiles};
+
+pub(crate) const RUNTIME: &str = "/simulated/run";
+pub(crate) const DATA: &str = "/simulated/data";
+const JOURNAL: &str = "journal.jsonl";
+const LOCK: &str = "lock";
+/// Holds a lock that its process inherited.
+const GUARDIAN: u64 = 0;
+/// The last operations are told.
+const MOST_TOLD: usize = 80;
+
+/// What unwinds through a process that ends.
+pub(crate) struct Death;
+
+/// Everything of the machine.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) disk: SimulatedDisk,
+    pub(crate) kernel: SimulatedKernel,
+    pub(crate) random: Random,
+    faults: Faults,
+    is_dead: bool,
+    /// Above 0 nothing goes wrong: somebody looks.
+    paused: u32,
+    /// Who holds the lock of a file, and whether nobody else may.
+    locks: BTreeMap<usize, BTreeMap<u64, bool>>,
+    handles: u64,
+    processes: u64,
+    /// What a guardian was sent that watches.
+    pipe: Option<File>,
+    /// Whether what lies in the runtime directory is gone without power.
+    is_runtime_memory: bool,
+    /// Bits of the journal were flipped: what it announces may be unknown.
+    pub(crate) is_harmed: bool,
+    /// What broke a promise.
+    violations: Vec<String>,
+    told: Vec<String>,
+    is_traced: bool,
+}
+
+/// A machine; its copies are the same one.
+#[derive(Debug, Clone)]
+pub(crate) struct SimulatedMachine(Arc<Mutex<State>>);
+
+impl SimulatedMachine {
+    /// One that has just booted; where it is traced, the last operations can be told.
+    pub(crate) fn new(seed: u64, is_traced: bool) -> Self {
+        let mut random = Random::new(seed);
+        let state = State {
+            disk: SimulatedDisk::with(&["/simulated", DATA]),
+            kernel: SimulatedKernel::booted(&mut random),
+            is_runtime_memory: random.one_in(2),
+            random,
+            faults: Faults::default(),
+            is_dead: false,
+            paused: 0,
+            locks: BTreeMap::new(),
+            handles: GUARDIAN,
+            processes: 0,
+            pipe: None,
+            is_harmed: false,
+            violations: Vec::new(),
+            told: Vec::new(),
+            is_traced,
+        };
+        Self(Arc::new(Mutex::new(state)))
+    }
+
+    /// It as the product sees it.
+    pub(crate) fn machine(&self) -> Machine {
+        Machine::host(RUNTIME).with_files(self.files())
+    }
+
+    /// Its files.
+    pub(crate) fn files(&self) -> Arc<dyn Files> {
+        Arc::new(self.clone())
+    }
+
+    /// All of it. No operation begins while this is held.
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A process begins, to which this happens.
+    pub(crate) fn begin_process(&self, faults: Faults) {
+        let mut state = self.state();
+        state.faults = faults;
+        state.is_dead = false;
+        state.processes += 1;
+        let start_ticks = state.processes;
+        state.kernel.set_process(Some(start_ticks));
+        state.tell(|| format!("-- process {start_ticks}"));
+    }
+
+    /// The process has ended.
+    pub(crate) fn end_process(&self) {
+        let mut state = self.state();
+        state.faults = Faults::default();
+        state.is_dead = false;
+        state.kernel.set_process(None);
+    }
+
+    /// Does this while nothing goes wrong.
+    pub(crate) fn undisturbed<T>(&self, look: impl FnOnce() -> T) -> T {
+        self.state().paused += 1;
+        let seen = look();
+        self.state().paused -= 1;
+        seen
+    }
+
+    /// Cuts the power and boots again.
+    pub(crate) fn lose_power(&self) {
+        let mut state = self.state();
+        let State { disk, kernel, random, is_runtime_memory, .. } = &mut *state;
+        let memory = is_runtime_memory.then_some(Path::new(RUNTIME));
+        disk.lose_power(random, memory);
+        kernel.reboot();
+        state.locks.clear();
+        state.pipe = None;
+        state.tell(|| "-- the power was cut".to_owned());
+    }
+
+    /// A guardian starts to watch, and inherits the lock.
+    pub(crate) fn start_guardian(&self, pipe: File) {
+        self.state().pipe = Some(pipe);
+    }
+
+    /// What the guardian that watches was sent, if one does.
+    pub(crate) fn pipe(&self) -> Option<File> {
+        self.state().pipe.as_ref().and_then(|pipe| pipe.try_clone().ok())
+    }
+
+    /// The guardian has ended.
+    pub(crate) fn end_guardian(&self) {
+        let mut state = self.state();
+        state.pipe = None;
+        for holders in state.locks.values_mut() {
+            holders.remove(&GUARDIAN);
+        }
+    }
+
+    /// Flips a bit of the journal, if there is one.
+    pub(crate) fn harm_journal(&self, random: &mut Random) {
+        let mut state = self.state();
+        let Some(file) = state.journal() else { return };
+        let length = state.disk.bytes(file).len();
+        if length > 0 {
+            let (at, bit) = (random.below(length), random.below(8));
+            state.disk.flip(file, at, bit);
+            state.is_harmed = true;
+            state.tell(|| format!("-- bit {bit} of byte {at} of the journal flips"));
+        }
+    }
+
+    /// Removes the journal, as a user does who has read what is damaged.
+    pub(crate) fn remove_journal(&self) {
+        let mut state = self.state();
+        // One that is not there is what is wanted.
+        let _ = state.disk.remove(&Path::new(RUNTIME).join(JOURNAL));
+        state.is_harmed = false;
+    }
+
+    /// Notes a promise that was broken.
+    pub(crate) fn blame(&self, violation: impl Into<String>) {
+        self.state().violations.push(violation.into());
+    }
+
+    /// Promises that were broken, and the last operations.
+    pub(crate) fn verdict(&self) -> (Vec<String>, Vec<String>) {
+        let state = self.state();
+        (state.violations.clone(), state.told.clone())
+    }
+
+    /// An operation: `act` does it, in part where the process ends within it.
+    pub(crate) fn perform<T>(
+        &self,
+        (operation, path): (Operation, &Path),
+        act: impl FnOnce(&mut State, bool) -> Result<T, i32>,
+    ) -> io::Result<T> {
+        let mut state = self.state();
+        if state.is_dead {
+            return Err(io::Error::from_raw_os_error(libc::EIO));
+        }
+        let fate = state.fate(operation, path, false);
+        let done = match fate {
+            Fate::Fails(number) => Err(number),
+            Fate::DiesBefore => self.die(state),
+            Fate::DiesWithin => {
+                // What came of it nobody learns.
+                let _ = act(&mut state, true);
+                self.die(state)
+            }
+            Fate::DiesAfter => {
+                let _ = act(&mut state, false);
+                self.die(state)
+            }
+            Fate::Done => act(&mut state, false),
+        };
+        done.map_err(io::Error::from_raw_os_error)
+    }
+
+    /// A question, which has an answer whatever goes wrong.
+    fn ask(&self, path: &Path, answer: impl FnOnce(&State) -> bool) -> bool {
+        self.perform((Operation::Ask, path), |state, _| Ok(answer(state))).unwrap_or(false)
+    }
+
+    /// Ends the process here.
+    pub(crate) fn die(&self, mut state: MutexGuard<'_, State>) -> ! {
+        state.is_dead = true;
+        state.tell(|| "-- the process ends".to_owned());
+        drop(state);
+        resume_unwind(Box::new(Death))
+    }
+
+    fn open_at(&self, path: &Path, file: usize, access: FileAccess) -> Box<dyn OpenFile> {
+        let handle = self.new_handle();
+        Box::new(SimulatedFile::stored(self.clone(), path, file, (handle, access)))
+    }
+
+    fn new_handle(&self) -> u64 {
+        let mut state = self.state();
+        state.handles += 1;
+        state.handles
+    }
+}
+
+impl State {
+    /// What happens to the next operation.
+    pub(crate) fn fate(&mut self, operation: Operation, path: &Path, has_space: bool) -> Fate {
+        if self.paused > 0 {
+            return Fate::Done;
+        }
+        let fate = self.faults.next(operation, has_space);
+        let count = self.faults.count();
+        self.tell(|| format!("{count} {operation:?} {} {fate:?}", path.display()));
+        fate
+    }
+
+    fn tell(&mut self, line: impl FnOnce() -> String) {
+        if self.is_traced {
+            self.told.push(line());
+            let old = self.told.len().saturating_sub(MOST_TOLD);
+            self.told.drain(..old);
+        }
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.is_dead
+    }
+
+    fn journal(&self) -> Option<usize> {
+        self.disk.file(&Path::new(RUNTIME).join(JOURNAL))
+    }
+
+    /// Takes a file's lock for a handle, unless another has it.
+    pub(crate) fn take_lock(&mut self, file: usize, handle: u64, is_exclusive: bool) -> bool {
+        let holders = self.locks.entry(file).or_default();
+        let mut others = holders.iter().filter(|(holder, _)| **holder != handle);
+        let is_free = !others.any(|(_, is_alone)| is_exclusive || *is_alone);
+        if is_free {
+            holders.insert(handle, is_exclusive);
+        }
+        is_free
+    }
+
+    /// A handle is closed. A guardian that watches keeps the machine's lock.
+    pub(crate) fn close(&mut self, file: usize, handle: u64) {
+        let is_machines = self.disk.file(&Path::new(RUNTIME).join(LOCK)) == Some(file);
+        if let Some(holders) = self.locks.get_mut(&file)
+            && let Some(is_exclusive) = holders.remove(&handle)
+            && is_machines
+            && self.pipe.is_some()
+        {
+            holders.insert(GUARDIAN, is_exclusive);
+        }
+    }
+
+    /// Writes a setting of the kernel, which must have been announced in this boot and be on disk
+    /// (invariant 1 of ARCHITECTURE.md).
+    pub(crate) fn set(&mut self, path: &str, text: &str) -> Result<(), i32> {
+        if !self.is_harmed && !self.is_announced(path) {
+            self.violations.push(format!("{path} was written, and the stored journal has it not"));
+        }
+        self.kernel.write(path, text)
+    }
+
+    fn is_announced(&self, path: &str) -> bool {
+        let Some(file) = self.journal() else { return false };
+        let text = String::from_utf8_lossy(self.disk.stored_bytes(file));
+        // The others need not be understood for this.
+        let tells = |line: &&str| line.contains(path) || line.contains("\"session\"");
+        let lines: String = text.lines().filter(tells).map(|line| format!("{line}\n")).collect();
+        let boot = self.kernel.boot_id();
+        let mut is_of_boot = false;
+        parse_journal(&lines).entries.iter().any(|entry| match entry {
+            JournalEntry::Session { boot_id, .. } => {
+                is_of_boot = *boot_id == boot;
+                false
+            }
+            JournalEntry::Setting { file, .. } => is_of_boot && file.path == path,
+            _ => false,
+        })
+    }
+}
+
+/// The path of a setting of the kernel.
+fn of_kernel(path: &Path) -> Option<&str> {
+    path.to_str().filter(|path| path.starts_with("/proc") || path.starts_with("/sys"))
+}
+
+impl Files for SimulatedMachine {
+    fn open(&self, path: &Path, access: FileAccess) -> io::Result<Box<dyn OpenFile>> {
+        if let Some(knob) = of_kernel(path) {
+            // A process that is alive can always be looked at.
+            let is_process = knob.ends_with("/stat");
+            let operation = if is_process { Operation::Ask } else { Operation::Look };
+            let opened = self.perform((operation, path), |state, _| state.kernel.read(knob))?;
+            return Ok(Box::new(SimulatedFile::of_kernel(self.clone(), path, opened)));
+        }
+        let is_there = self.state().disk.file(path).is_some();
+        let makes = matches!(access, FileAccess::Append | FileAccess::Replace);
+        let operation = if makes && !is_there { Operation::Grow } else { Operation::Look };
+        let file = self.perform((operation, path), |state, _| match state.disk.node(path) {
+            Some(Node::Directory) => Err(libc::EISDIR),
+            Some(Node::File(file)) => {
+                if access == FileAccess::Replace {
+                    state.disk.set_length(file, 0);
+                }
+                Ok(file)
+            }
+            None if makes => state.disk.create(path),
+            None => Err(libc::ENOENT),
+        })?;
+        Ok(self.open_at(path, file, access))
+    }
+
+    fn open_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {
+        self.perform((Operation::Look, path), |state, _| match state.disk.node(path) {
+            Some(Node::Directory) => Ok(()),
+            Some(Node::File(_)) => Err(libc::ENOTDIR),
+            None => Err(libc::ENOENT),
+        })?;
+        Ok(Box::new(SimulatedPrivate { machine: self.clone(), path: path.to_owned() }))
+    }
+
+    fn make_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {
+        self.make_directories(path)?;
+        self.open_private(path)
+    }
+
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        let operation = (Operation::Grow, path);
+        self.perform(operation, |state, _| state.disk.make_directory(path))
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.perform((Operation::Sync, path), |state, _| state.disk.sync_directory(path))
+    }
+
+    fn names(&self, path: &Path) -> io::Result<Vec<String>> {
+        self.perform((Operation::Look, path), |state, _| match of_kernel(path) {
+            Some(directory) => state.kernel.names(directory),
+            None => state.disk.names(path),
+        })
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.ask(path, |state| match of_kernel(path) {
+            Some(knob) => state.kernel.read(knob).is_ok(),
+            None => state.disk.node(path).is_some(),
+        })
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.ask(path, |state| state.disk.file(path).is_some())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.perform((Operation::Alter, to), |state, _| state.disk.rename(from, to))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.perform((Operation::Alter, path), |state, _| state.disk.remove(path))
+    }
+
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        self.perform((Operation::Alter, path), |state, _| state.disk.remove_directory(path))
+    }
+
+    fn remove_tree(&self, path: &Path) -> io::Result<()> {
+        self.perform((Operation::Alter, path), |state, is_partial| {
+            let all = state.disk.count_below(path);
+            let most = if is_partial { state.random.below(all.max(1)) } else { all };
+            state.disk.remove_tree(path, most)
+        })
+    }
+
+    fn has_processes(&self) -> bool {
+        false
+    }
+}
+
+/// A directory that one user alone can change.
+#[derive(Debug)]
+struct SimulatedPrivate {
+    machine: SimulatedMachine,
+    path: PathBuf,
+}
+
+impl PrivateFiles for SimulatedPrivate {
+    fn read(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
+        self.machine.open(&self.path.join(name), FileAccess::Read)
+    }
+
+    fn append(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
+        self.machine.open(&self.path.join(name), FileAccess::Append)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
+        self.remove(name)?;
+        self.machine.open(&self.path.join(name), FileAccess::Append)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.machine.rename(&self.path.join(from), &self.path.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        match self.machine.remove(&self.path.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn holds(&self, name: &str, file: &dyn OpenFile) -> io::Result<bool> {
+        let path = self.path.join(name);
+        let (_, own) = file.identity()?;
+        let named = self.machine.perform((Operation::Look, &path), |state, _| {
+            Ok(state.disk.file(&path).map(|file| file as u64))
+        })?;
+        Ok(named == Some(own))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.machine.sync_directory(&self.path)
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
