@@ -23,6 +23,7 @@ pub const STEPS: &[NightlyStep] = &[
         name: "fuzz",
         run: |cargo, scale| harness::fuzz(cargo, scale, FUZZ_SECONDS, 1, None),
     },
+    NightlyStep { name: "faults", run: soaks::faults },
     NightlyStep {
         name: "soak",
         run: |cargo, scale| soaks::soak(cargo, soaks::Amount::of_night(scale)),

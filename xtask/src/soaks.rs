@@ -90,6 +90,11 @@ const GUESTS: &[Soak] = &[
         times: Amount::guest_kills,
     },
 ];
+/// The test that goes through schedules of faults, and the variable that says how many; of a night,
+/// and of a smoke run.
+const FAULTS: (&str, &str) = ("no_schedule_of_faults_loses", "SCHEDLAB_FAULT_SCHEDULES");
+const SCHEDULES: u32 = 3_000_000;
+const SMOKE_SCHEDULES: u32 = 200;
 /// The test that runs published schedulers in a guest, and the variable that lets it fetch them.
 const EXTERNAL: (&str, &str) = ("vm::external::published_schedulers", "SCHEDLAB_EXTERNAL");
 /// What `external` fetches and builds.
@@ -113,6 +118,12 @@ pub fn external(cargo: &Cargo, scale: Scale) -> CommandResult {
         return succeed(schedlab.args(["schedulers", "fetch", "--dry-run"]).args(PUBLISHED));
     }
     tests(cargo, EXTERNAL.0, (EXTERNAL.1, 1), Scale::Whole)
+}
+
+/// Goes through schedules of faults on a simulated machine.
+pub fn faults(cargo: &Cargo, scale: Scale) -> CommandResult {
+    let schedules = if scale == Scale::Smoke { SMOKE_SCHEDULES } else { SCHEDULES };
+    tests(cargo, FAULTS.0, (FAULTS.1, schedules), scale)
 }
 
 /// Each test of the soaks is looked for by its name, and its variable in the sources of tests: all
