@@ -1,7 +1,8 @@
 //! A machine: where its files are, and the one way to read and write them.
 
 use crate::fake_kernel::FakeKernel;
-use crate::files::{FileAccess, Files, HostFiles};
+use crate::files::{FileAccess, Files};
+use crate::host_files::HostFiles;
 use crate::machine_error::MachineError;
 use model::{CpuList, KernelVersion, StorageTarget};
 use std::ffi::CString;

@@ -1,0 +1,209 @@
+//! The files of this machine: what `Files` asks for, by the system calls.
+
+use crate::files::{FileAccess, Files, OpenFile, PrivateFiles};
+use crate::private_directory::PrivateDirectory;
+use rustix::fs::FallocateFlags;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+/// The files of this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HostFiles;
+
+impl Files for HostFiles {
+    fn open(&self, path: &Path, access: FileAccess) -> io::Result<Box<dyn OpenFile>> {
+        let mut options = OpenOptions::new();
+        match access {
+            FileAccess::Read => options.read(true),
+            FileAccess::Write => options.write(true),
+            FileAccess::Append => options.read(true).append(true).create(true),
+            FileAccess::Replace => options.write(true).create(true).truncate(true),
+        };
+        Ok(Box::new(options.open(path)?))
+    }
+
+    fn open_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {
+        Ok(Box::new(PrivateDirectory::open(path)?))
+    }
+
+    fn make_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {
+        Ok(Box::new(PrivateDirectory::make(path)?))
+    }
+
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn names(&self, path: &Path) -> io::Result<Vec<String>> {
+        let name = |entry: io::Result<fs::DirEntry>| -> io::Result<String> {
+            Ok(entry?.file_name().to_string_lossy().into_owned())
+        };
+        fs::read_dir(path)?.map(name).collect()
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    fn remove_tree(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir_all(path)
+    }
+
+    fn has_processes(&self) -> bool {
+        true
+    }
+}
+
+impl OpenFile for File {
+    fn sync_data(&self) -> io::Result<()> {
+        File::sync_data(self)
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        File::sync_all(self)
+    }
+
+    fn set_length(&self, bytes: u64) -> io::Result<()> {
+        self.set_len(bytes)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        Ok(rustix::fs::fallocate(self, FallocateFlags::KEEP_SIZE, offset, bytes)?)
+    }
+
+    fn free_bytes(&self) -> io::Result<u64> {
+        let status = rustix::fs::fstatvfs(self)?;
+        Ok(status.f_bavail.saturating_mul(status.f_frsize))
+    }
+
+    fn try_lock(&self) -> io::Result<bool> {
+        was_taken(File::try_lock(self))
+    }
+
+    fn try_lock_shared(&self) -> io::Result<bool> {
+        was_taken(File::try_lock_shared(self))
+    }
+
+    fn identity(&self) -> io::Result<(u64, u64)> {
+        let stat = rustix::fs::fstat(self)?;
+        Ok((stat.st_dev, stat.st_ino))
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.as_fd())
+    }
+}
+
+fn was_taken(outcome: Result<(), TryLockError>) -> io::Result<bool> {
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+impl PrivateFiles for PrivateDirectory {
+    fn read(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
+        Ok(Box::new(PrivateDirectory::read(self, name)?))
+    }
+
+    fn append(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
+        Ok(Box::new(PrivateDirectory::append(self, name)?))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
+        Ok(Box::new(PrivateDirectory::create(self, name)?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        PrivateDirectory::rename(self, from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        PrivateDirectory::remove(self, name)
+    }
+
+    fn holds(&self, name: &str, file: &dyn OpenFile) -> io::Result<bool> {
+        PrivateDirectory::holds(self, name, file)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        PrivateDirectory::sync(self)
+    }
+
+    fn path(&self) -> &Path {
+        PrivateDirectory::path(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn directories_are_made_with_those_above_and_a_file_in_the_way_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let deep = home.path().join("a/b/c");
+        HostFiles.make_directories(&deep).unwrap();
+        HostFiles.make_directories(&deep).unwrap();
+        assert!(deep.is_dir());
+        fs::write(home.path().join("file"), "").unwrap();
+        assert!(HostFiles.make_directories(&home.path().join("file")).is_err());
+        assert!(HostFiles.make_directories(&home.path().join("file/below")).is_err());
+    }
+
+    #[test]
+    fn a_lock_that_another_has_is_not_taken_and_is_no_error() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("lock");
+        let first = HostFiles.open(&path, FileAccess::Append).unwrap();
+        let second = HostFiles.open(&path, FileAccess::Append).unwrap();
+        assert!(first.try_lock().unwrap());
+        assert!(!second.try_lock().unwrap() && !second.try_lock_shared().unwrap());
+        assert_eq!(first.identity().unwrap(), second.identity().unwrap());
+        drop(first);
+        assert!(second.try_lock().unwrap());
+    }
+
+    #[test]
+    fn how_a_file_is_opened_decides_what_it_keeps_and_where_writes_go() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("file");
+        let open = |access| HostFiles.open(&path, access);
+        assert!(open(FileAccess::Read).is_err() && open(FileAccess::Write).is_err());
+        open(FileAccess::Append).unwrap().write_all(b"one").unwrap();
+        open(FileAccess::Append).unwrap().write_all(b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"onetwo");
+        open(FileAccess::Write).unwrap().write_all(b"ONE").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"ONEtwo");
+        open(FileAccess::Replace).unwrap().write_all(b"x").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"x");
+    }
+}
