@@ -24,3 +24,5 @@ mod random;
 mod schedule;
 #[cfg(test)]
 mod schedules;
+#[cfg(test)]
+mod simulated_files;

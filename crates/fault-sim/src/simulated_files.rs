@@ -1,0 +1,168 @@
+//! Operations on files of a simulated machine, as `sys::Files` asks for them.
+
+use crate::disk::Node;
+use crate::faults::Operation;
+use crate::machine::{SimulatedMachine, State};
+use crate::open_file::SimulatedFile;
+use std::io;
+use std::path::{Path, PathBuf};
+use sys::{FileAccess, Files, OpenFile, PrivateFiles};
+
+impl SimulatedMachine {
+    /// A question, which has an answer whatever goes wrong.
+    fn ask(&self, path: &Path, answer: impl FnOnce(&State) -> bool) -> bool {
+        self.perform((Operation::Ask, path), |state, _| Ok(answer(state))).unwrap_or(false)
+    }
+
+    fn open_at(&self, path: &Path, file: usize, access: FileAccess) -> Box<dyn OpenFile> {
+        let handle = self.new_handle();
+        Box::new(SimulatedFile::stored(self.clone(), path, file, (handle, access)))
+    }
+}
+
+/// The path of a setting of the kernel.
+fn of_kernel(path: &Path) -> Option<&str> {
+    path.to_str().filter(|path| path.starts_with("/proc") || path.starts_with("/sys"))
+}
+
+impl Files for SimulatedMachine {
+    fn open(&self, path: &Path, access: FileAccess) -> io::Result<Box<dyn OpenFile>> {
+        if let Some(knob) = of_kernel(path) {
+            // A process that is alive can always be looked at.
+            let is_process = knob.ends_with("/stat");
+            let operation = if is_process { Operation::Ask } else { Operation::Look };
+            let opened = self.perform((operation, path), |state, _| state.kernel.read(knob))?;
+            return Ok(Box::new(SimulatedFile::of_kernel(self.clone(), path, opened)));
+        }
+        let is_there = self.state().disk.file(path).is_some();
+        let makes = matches!(access, FileAccess::Append | FileAccess::Replace);
+        let operation = if makes && !is_there { Operation::Grow } else { Operation::Look };
+        let file = self.perform((operation, path), |state, _| match state.disk.node(path) {
+            Some(Node::Directory) => Err(libc::EISDIR),
+            Some(Node::File(file)) => {
+                if access == FileAccess::Replace {
+                    state.disk.set_length(file, 0);
+                }
+                Ok(file)
+            }
+            None if makes => state.disk.create(path),
+            None => Err(libc::ENOENT),
+        })?;
+        Ok(self.open_at(path, file, access))
+    }
+
+    fn open_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {
+        self.perform((Operation::Look, path), |state, _| match state.disk.node(path) {
+            Some(Node::Directory) => Ok(()),
+            Some(Node::File(_)) => Err(libc::ENOTDIR),
+            None => Err(libc::ENOENT),
+        })?;
+        Ok(Box::new(SimulatedPrivate { machine: self.clone(), path: path.to_owned() }))
+    }
+
+    fn make_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {
+        self.make_directories(path)?;
+        self.open_private(path)
+    }
+
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        let operation = (Operation::Grow, path);
+        self.perform(operation, |state, _| state.disk.make_directory(path))
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.perform((Operation::Sync, path), |state, _| state.disk.sync_directory(path))
+    }
+
+    fn names(&self, path: &Path) -> io::Result<Vec<String>> {
+        self.perform((Operation::Look, path), |state, _| match of_kernel(path) {
+            Some(directory) => state.kernel.names(directory),
+            None => state.disk.names(path),
+        })
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.ask(path, |state| match of_kernel(path) {
+            Some(knob) => state.kernel.read(knob).is_ok(),
+            None => state.disk.node(path).is_some(),
+        })
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.ask(path, |state| state.disk.file(path).is_some())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.perform((Operation::Alter, to), |state, _| state.disk.rename(from, to))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.perform((Operation::Alter, path), |state, _| state.disk.remove(path))
+    }
+
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        self.perform((Operation::Alter, path), |state, _| state.disk.remove_directory(path))
+    }
+
+    fn remove_tree(&self, path: &Path) -> io::Result<()> {
+        self.perform((Operation::Alter, path), |state, is_partial| {
+            let all = state.disk.count_below(path);
+            let most = if is_partial { state.random.below(all.max(1)) } else { all };
+            state.disk.remove_tree(path, most)
+        })
+    }
+
+    fn has_processes(&self) -> bool {
+        false
+    }
+}
+
+/// A directory that one user alone can change.
+#[derive(Debug)]
+struct SimulatedPrivate {
+    machine: SimulatedMachine,
+    path: PathBuf,
+}
+
+impl PrivateFiles for SimulatedPrivate {
+    fn read(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
+        self.machine.open(&self.path.join(name), FileAccess::Read)
+    }
+
+    fn append(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
+        self.machine.open(&self.path.join(name), FileAccess::Append)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
+        self.remove(name)?;
+        self.machine.open(&self.path.join(name), FileAccess::Append)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.machine.rename(&self.path.join(from), &self.path.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        match self.machine.remove(&self.path.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn holds(&self, name: &str, file: &dyn OpenFile) -> io::Result<bool> {
+        let path = self.path.join(name);
+        let (_, own) = file.identity()?;
+        let named = self.machine.perform((Operation::Look, &path), |state, _| {
+            Ok(state.disk.file(&path).map(|file| file as u64))
+        })?;
+        Ok(named == Some(own))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.machine.sync_directory(&self.path)
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
