@@ -94,7 +94,8 @@ impl Schedule {
         }
         self.put_back()?;
         self.campaign.check_records();
-        if self.campaign.has_scratch() {
+        // A cut of power may bring a name back that was removed and not synced.
+        if self.facts.cuts == 0 && self.campaign.has_scratch() {
             self.machine.blame("files of workloads are left");
         }
         let (at, bit) = (self.random.number(), self.random.number());
@@ -180,7 +181,9 @@ impl Schedule {
             })?;
             let Some(report) = report else { continue };
             if !report.failed.is_empty() {
-                if !was_harmed {
+                // Pages that a failed sync lost read as zeros after a cut of power; what they said is
+                // of another boot, and is told as unknown.
+                if !was_harmed && self.facts.cuts == 0 {
                     self.machine.blame(format!("could not be put back: {:?}", report.failed));
                 }
                 // A user reads what is damaged, and removes it.
