@@ -22,9 +22,10 @@ function npm(...words) {
 
 const stat = (path) => statSync(path, { throwIfNoEntry: false });
 
-// Modules are installed where they are not those of the lock file.
+// Modules are installed where they are not those of the lock file, which has their digests. None
+// of them runs for that.
 const installed = stat("node_modules/.package-lock.json");
-if (!installed || installed.mtimeMs < stat("package-lock.json").mtimeMs) npm("ci", "--no-audit", "--no-fund");
+if (!installed || installed.mtimeMs < stat("package-lock.json").mtimeMs) npm("ci", "--ignore-scripts", "--no-audit", "--no-fund");
 if (process.argv[2] === "--fetch") process.exit();
 
 const before = BUNDLES.map((path) => {
