@@ -1,4 +1,10 @@
-//! `cargo xtask deny`: licences and sources of everything that is compiled in.
+//! `cargo xtask deny`: licences and sources of everything that is compiled in, and what of other
+//! people's runs while it is built or installed.
+
+mod build_scripts;
+mod npm;
+
+pub use npm::PAGE_LOCK;
 
 use crate::cargo::Cargo;
 use crate::problems::{CommandResult, Problems};
@@ -15,8 +21,9 @@ struct Policy {
     licences: Vec<String>,
 }
 
-/// Fails on a dependency whose licence or source is not allowed; warns of
-/// packages that are compiled in two incompatible versions.
+/// Fails on a dependency whose licence or source is not allowed, on a build script that nobody has
+/// read, and on modules of the page that are not pinned by their digests; warns of packages that
+/// are compiled in two incompatible versions.
 pub fn deny(cargo: &Cargo) -> CommandResult {
     let text = std::fs::read_to_string(cargo.root().join(POLICY))
         .map_err(|error| Problems::one(format!("cannot read {POLICY}: {error}")))?;
@@ -28,7 +35,8 @@ pub fn deny(cargo: &Cargo) -> CommandResult {
     for line in duplicates(&dependencies) {
         eprintln!("deny: warning: {line}");
     }
-    let mut found = Vec::new();
+    let mut found = build_scripts::check(cargo.root(), &metadata, &dependencies)?;
+    found.extend(npm::check(cargo.root())?);
     for package in dependencies {
         let name = format!("{} {}", package.name, package.version);
         if !package.source.as_ref().is_some_and(|source| source.is_crates_io()) {
