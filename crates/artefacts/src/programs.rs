@@ -21,6 +21,13 @@ impl Programs {
         Self { directories: directories.collect() }
     }
 
+    /// The search path that it looks in.
+    pub fn search_path(&self) -> String {
+        let parts: Vec<String> =
+            self.directories.iter().map(|part| part.display().to_string()).collect();
+        parts.join(":")
+    }
+
     /// The program's path.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
         self.directories.iter().map(|directory| directory.join(name)).find(|path| {

@@ -4,15 +4,18 @@ use artefacts::digest;
 use artefacts::files_below;
 use artefacts::programs::{Programs, last_lines};
 use artefacts::{Error, ErrorKind, Result};
+use build_user::{BuildUser, LockedMaven, NOT_FETCHED, TreeBuild, TreeCommand};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 /// Directories that build tools write into; nothing below them is a source.
 const BUILT: &str = "target";
+/// The tool whose artefacts may be locked.
+const MAVEN: &str = "mvn";
 /// Between looks whether the build has ended.
 const LOOK: Duration = Duration::from_millis(100);
 /// A log from which the reason of a failure is read is no longer than this.
@@ -45,11 +48,19 @@ impl FromSources<'_> {
         Ok(is_made && stamp == self.digest()?)
     }
 
-    /// Makes it. `goes_on` is asked now and then whether it shall.
+    /// Makes it. Where there is a build user, that user does, and the products are taken over; else
+    /// the caller does. Maven gets what the sources' lock file names and nothing else, where they
+    /// have one. `goes_on` is asked now and then whether it shall.
     ///
     /// # Errors
-    /// When the tool is missing or fails, a product is missing afterwards, or it shall not go on.
-    pub fn build(&self, search_path: &str, goes_on: &mut dyn FnMut() -> bool) -> Result<()> {
+    /// When the tool is missing or fails, a product is missing afterwards, something was fetched that
+    /// the lock file does not name, or it shall not go on.
+    pub fn build(
+        &self,
+        search_path: &str,
+        user: Option<&BuildUser>,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<()> {
         let attempted = format!("cannot build {}", self.what);
         let (tool, arguments) = self
             .words
@@ -61,15 +72,56 @@ impl FromSources<'_> {
         let beside = self.stamp.parent().unwrap_or(self.directory);
         fs::create_dir_all(beside).map_err(|error| Error::file("make", beside, error))?;
         let log = beside.join("build.log");
-        let output = File::create(&log).map_err(|error| Error::file("write", &log, error))?;
-        let errors = output.try_clone().map_err(|error| Error::file("write", &log, error))?;
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(self.directory).process_group(0);
-        command.stdin(Stdio::null()).stdout(output).stderr(errors);
-        let mut child = command.spawn().map_err(|error| Error::environment(&attempted, error))?;
-        let status = loop {
+        let build = TreeBuild { directory: self.directory, user };
+        let maven = if tool == MAVEN { LockedMaven::of(self.directory)? } else { None };
+        let status = match maven {
+            None => self.run(build.command(&program, arguments, None)?, &log, goes_on)?,
+            Some(maven) => {
+                let mut status =
+                    self.run(maven.offline(&program, arguments, build)?, &log, goes_on)?;
+                if !status.success() && text_of(&log).contains(NOT_FETCHED) {
+                    status =
+                        self.run(maven.fetching(&program, arguments, build)?, &log, goes_on)?;
+                    if status.success() {
+                        maven.accept()?;
+                        status =
+                            self.run(maven.offline(&program, arguments, build)?, &log, goes_on)?;
+                    }
+                }
+                status
+            }
+        };
+        if !status.success() {
+            let cause = format!("{tool} ended with {status}: {}", last_lines(&text_of(&log)));
+            let remedy = format!("see {}", log.display());
+            return Err(Error::new(ErrorKind::Environment, attempted, cause, remedy));
+        }
+        for product in self.products {
+            build.take(product)?;
+            if !product.exists() {
+                let cause = format!("{tool} ended well, but made no {}", product.display());
+                return Err(Error::environment(attempted, cause));
+            }
+        }
+        fs::write(self.stamp, digest).map_err(|error| Error::file("write", self.stamp, error))
+    }
+
+    /// Runs a command to its end, or until it shall not go on; what it says is in the log.
+    fn run(
+        &self,
+        mut prepared: TreeCommand,
+        log: &Path,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<ExitStatus> {
+        let attempted = format!("cannot build {}", self.what);
+        let output = File::create(log).map_err(|error| Error::file("write", log, error))?;
+        let errors = output.try_clone().map_err(|error| Error::file("write", log, error))?;
+        prepared.command.process_group(0).stdout(output).stderr(errors);
+        let spawned = prepared.command.spawn();
+        let mut child = spawned.map_err(|error| Error::environment(&attempted, error))?;
+        loop {
             match child.try_wait().map_err(|error| Error::environment(&attempted, error))? {
-                Some(status) => break status,
+                Some(status) => return Ok(status),
                 None if goes_on() => std::thread::sleep(LOOK),
                 None => {
                     if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
@@ -80,18 +132,7 @@ impl FromSources<'_> {
                     return Err(Error::environment(attempted, "it was asked to stop"));
                 }
             }
-        };
-        if !status.success() {
-            let reason = failure_reason(&log);
-            let cause = format!("{tool} ended with {status}: {reason}");
-            let remedy = format!("see {}", log.display());
-            return Err(Error::new(ErrorKind::Environment, attempted, cause, remedy));
         }
-        if let Some(product) = self.products.iter().find(|product| !product.exists()) {
-            let cause = format!("{tool} ended well, but made no {}", product.display());
-            return Err(Error::environment(attempted, cause));
-        }
-        fs::write(self.stamp, digest).map_err(|error| Error::file("write", self.stamp, error))
     }
 
     /// Of the names and contents of all sources, and of the words.
@@ -110,16 +151,17 @@ impl FromSources<'_> {
     }
 }
 
-/// The reason of a failure, from the log.
-fn failure_reason(log: &Path) -> String {
+/// What a tool said; nothing where it said far too much.
+fn text_of(log: &Path) -> String {
     let is_short = log.metadata().is_ok_and(|found| found.len() <= LONGEST_LOG);
     let bytes = if is_short { fs::read(log).unwrap_or_default() } else { Vec::new() };
-    last_lines(&String::from_utf8_lossy(&bytes))
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     fn words(text: &str) -> Vec<String> {
         ["sh", "-c", text].map(str::to_owned).to_vec()
@@ -151,13 +193,13 @@ mod tests {
         let tree = Tree::new();
         tree.with(COPY, |build| {
             assert!(!build.is_fresh().unwrap());
-            build.build("/usr/bin:/bin", &mut || true).unwrap();
+            build.build("/usr/bin:/bin", None, &mut || true).unwrap();
             assert!(build.is_fresh().unwrap());
             fs::write(tree.0.path().join("target/junk"), "no source").unwrap();
             assert!(build.is_fresh().unwrap());
             fs::write(tree.0.path().join("source"), "2").unwrap();
             assert!(!build.is_fresh().unwrap());
-            build.build("/usr/bin:/bin", &mut || true).unwrap();
+            build.build("/usr/bin:/bin", None, &mut || true).unwrap();
             fs::remove_file(&build.products[0]).unwrap();
             assert!(!build.is_fresh().unwrap());
         });
@@ -169,7 +211,7 @@ mod tests {
         let tree = Tree::new();
         let why = |script: &str, path: &str| {
             tree.with(script, |build| {
-                let error = build.build(path, &mut || true).unwrap_err();
+                let error = build.build(path, None, &mut || true).unwrap_err();
                 assert!(!build.is_fresh().unwrap());
                 error.to_string()
             })
@@ -181,6 +223,30 @@ mod tests {
     }
 
     #[test]
+    fn a_build_user_makes_it_and_the_caller_takes_it_over() {
+        let programs = Programs::new("/usr/sbin:/usr/bin:/sbin:/bin");
+        let Ok(Some(user)) = BuildUser::find(&programs) else {
+            testing::skip("builds have a user of their own where root has privileges to give up");
+            return;
+        };
+        let tree = Tree::new();
+        // A temporary directory is closed to others; a tree of sources is not.
+        let open = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(tree.0.path(), open).unwrap();
+        let build = |script: &str| {
+            tree.with(script, |build| build.build("/usr/bin:/bin", Some(&user), &mut || true))
+        };
+        build("id -u > target/product").unwrap();
+        let product = tree.0.path().join("target/product");
+        assert_ne!(fs::read_to_string(&product).unwrap(), "0\n");
+        assert_eq!(fs::metadata(&product).unwrap().uid(), 0);
+        let error = build("echo 2 > source").unwrap_err();
+        assert!(error.to_string().contains("ended with"), "{error}");
+        let error = build("ln -sf /etc/shadow target/product").unwrap_err();
+        assert!(error.to_string().contains("cannot take over"), "{error}");
+    }
+
+    #[test]
     fn one_that_shall_stop_leaves_nobody() {
         let tree = Tree::new();
         let mut looks = 0;
@@ -189,7 +255,7 @@ mod tests {
             looks < 3
         };
         let script = "sleep 600 & echo $! > target/pid; wait";
-        let error = tree.with(script, |build| build.build("/usr/bin:/bin", &mut goes_on));
+        let error = tree.with(script, |build| build.build("/usr/bin:/bin", None, &mut goes_on));
         assert!(error.unwrap_err().to_string().contains("asked to stop"));
         let pid = fs::read_to_string(tree.0.path().join("target/pid")).unwrap();
         let is_gone = || {

@@ -9,6 +9,8 @@ mod from_sources;
 mod scheduler_name;
 mod schedulers;
 
+pub use build_user::BuildUser;
+
 pub use build::{Build, KernelSource, build};
 pub use from_sources::FromSources;
 pub use scheduler_name::SchedulerName;

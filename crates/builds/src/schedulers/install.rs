@@ -8,6 +8,7 @@ use super::{
 use artefacts::lock::CacheLock;
 use artefacts::programs::{command, last_lines, output_of};
 use artefacts::{Error, ErrorKind, Result, digest};
+use build_user::{BuildUser, Views, take_file};
 use guest_images::linkage;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -20,6 +21,8 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// Below the place of all schedulers: what a build user has for itself, from one build to the next.
+const OF_BUILD_USER: &str = "build-user";
 /// Named, so that flags for static programs do not reach what cargo runs on this machine.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// A first build fills 945 MB of the build directory, all fourteen 3.5 GB (measured).
@@ -109,6 +112,11 @@ pub(super) fn install(
     let rust_version = offer.rust_version.as_deref();
     toolchain.check(&schedulers.programs, &offer.name, rust_version, &attempted)?;
     check_space(&schedulers.place, &attempted)?;
+    let user = BuildUser::find(&schedulers.programs).unwrap_or_else(|why| {
+        let what = "is built as root, with what all its crates run while they are built";
+        progress(SchedulerProgress::Note(format!("{id} {what}: {why}")));
+        None
+    });
     let draft = schedulers.place.join(format!("{INCOMING}{id}"));
     let log = schedulers.log_of(&id);
     for directory in [Some(draft.as_path()), log.parent()].into_iter().flatten() {
@@ -121,6 +129,7 @@ pub(super) fn install(
         draft: &draft,
         log: &log,
         id: &id,
+        user: user.as_ref(),
         is_to_stop,
     };
     let outcome = job.build(progress).and_then(|page| job.put(page, &lock));
@@ -152,7 +161,8 @@ fn check_space(place: &Path, attempted: &str) -> Result<()> {
     let Ok(space) = rustix::fs::statvfs(place) else { return Ok(()) };
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     // What was built before is used again: a second scheduler needs little.
-    if free >= LEAST_FREE || place.join("target").is_dir() {
+    let built = [place.join("target"), place.join(OF_BUILD_USER).join("target")];
+    if free >= LEAST_FREE || built.iter().any(|target| target.is_dir()) {
         return Ok(());
     }
     let cause = format!(
@@ -177,6 +187,8 @@ struct Job<'a> {
     draft: &'a Path,
     log: &'a Path,
     id: &'a str,
+    /// Who builds instead of root.
+    user: Option<&'a BuildUser>,
     is_to_stop: &'a dyn Fn() -> bool,
 }
 
@@ -230,9 +242,12 @@ impl Job<'_> {
         format!("{} is linked with this machine's libraries, which guests get too: {why}", self.id)
     }
 
-    /// Where cargo puts the program.
+    /// Where the program is: as cargo put it there, or taken over from a build user.
     fn program(&self) -> PathBuf {
-        self.draft.join("root/bin").join(&self.offer.name)
+        match self.user {
+            Some(_) => self.draft.join(&self.offer.name),
+            None => self.draft.join("root/bin").join(&self.offer.name),
+        }
     }
 
     /// Builds once, and tries what came out.
@@ -243,7 +258,9 @@ impl Job<'_> {
     ) -> Result<(), Failure> {
         let fail = |error: std::io::Error| Error::file("write", self.log, error);
         let mut log = File::create(self.log).map_err(fail)?;
-        let mut child = self.cargo(linking).stderr(Stdio::piped()).spawn().map_err(|error| {
+        // What the user sees is there until cargo has ended.
+        let (mut cargo, _views) = self.cargo(linking)?;
+        let mut child = cargo.stderr(Stdio::piped()).spawn().map_err(|error| {
             Error::environment(self.attempted(), format!("cannot run cargo: {error}"))
         })?;
         let told = child.stderr.take();
@@ -268,6 +285,10 @@ impl Job<'_> {
         followed.map_err(fail)?;
         if !status.success() {
             return Err(self.failed(linking));
+        }
+        if self.user.is_some() {
+            let inside = Path::new("bin").join(&self.offer.name);
+            take_file(&self.draft.join("root"), &inside, &self.program(), 0o755)?;
         }
         let is_static = try_out(&self.program())
             .map_err(|cause| Failure::Linking(Error::environment(self.attempted(), cause)))?;
@@ -296,23 +317,48 @@ impl Job<'_> {
         }
     }
 
+    /// cargo, the directory that it installs to and the one that it builds in: the caller's, or what
+    /// the build user has instead, as that user sees it.
+    fn places(&self, target: &str) -> Result<(Command, PathBuf, PathBuf, Option<Views>)> {
+        let root = self.draft.join("root");
+        let Some(user) = self.user else {
+            let target = self.schedulers.place.join(target);
+            let mut cargo = command(&self.toolchain.cargo);
+            // No project's configuration lies above it.
+            cargo.current_dir("/");
+            return Ok((cargo, root, target, None));
+        };
+        let fail = |error: std::io::Error| Error::file("build in", self.draft, error);
+        let work = self.schedulers.place.join(OF_BUILD_USER);
+        for directory in [&root, &work.join("cargo"), &work.join(target)] {
+            user.give(directory).map_err(fail)?;
+        }
+        let mut views = Views::new(user).map_err(fail)?;
+        let root = views.show("root", &root).map_err(fail)?;
+        let work = views.show("work", &work).map_err(fail)?;
+        let (home, inside) = &self.toolchain.home;
+        let bin = views.show("toolchain", home).map_err(fail)?.join(inside);
+        let mut cargo = views.command(&bin.join("cargo"), Path::new("/")).map_err(fail)?;
+        let path = format!("{}:{}", bin.display(), self.schedulers.programs.search_path());
+        cargo.env("PATH", path).env("CARGO_HOME", work.join("cargo"));
+        Ok((cargo, root, work.join(target), Some(views)))
+    }
+
     /// `cargo install`, whose outcome depends on the machine and not on the caller.
-    fn cargo(&self, linking: Linking) -> Command {
+    fn cargo(&self, linking: Linking) -> Result<(Command, Option<Views>)> {
         let (flag, target, seccomp) = match linking {
             Linking::Static => ("+crt-static", "target", "static"),
             // A directory of its own: build scripts do not notice that the other was static.
             Linking::Dynamic => ("-crt-static", "target-dynamic", "dylib"),
         };
-        let mut cargo = command(&self.toolchain.cargo);
+        let (mut cargo, root, target, views) = self.places(target)?;
         cargo
             .args(["install", "--locked", "--force", "--no-track", "--target", TARGET, "--root"])
-            .arg(self.draft.join("root"))
+            .arg(root)
             .arg("--target-dir")
-            .arg(self.schedulers.place.join(target))
+            .arg(target)
             .args(["--version", &format!("={}", self.offer.version)])
             .args(["--bin", &self.offer.name, &self.offer.name])
-            // No project's configuration lies above it.
-            .current_dir("/")
             // Of its own, so that all of it ends when we say so.
             .process_group(0)
             .stdout(Stdio::null());
@@ -329,7 +375,7 @@ impl Job<'_> {
         if let Some(directory) = self.toolchain.seccomp.as_deref().and_then(Path::parent) {
             cargo.env("LIBSECCOMP_LIB_PATH", directory);
         }
-        cargo
+        Ok((cargo, views))
     }
 
     /// Gives the draft its names: the page, then the program, from when on it counts.
@@ -432,7 +478,8 @@ fn try_out(program: &Path) -> Result<bool, String> {
 mod tests {
     use super::*;
     use crate::SchedulerName;
-    use std::os::unix::fs::symlink;
+    use artefacts::programs::Programs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     /// Ends at once: `exit(0)`.
     const ENDS: &[u8] = &[0xb8, 0x3c, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05];
@@ -560,6 +607,36 @@ mod tests {
         schedulers.remove(&"scx_rusty@1.1.4".parse().unwrap()).unwrap();
         assert_eq!(schedulers.cached().unwrap(), []);
         assert!(bench.is_clean());
+    }
+
+    #[test]
+    fn where_root_builds_a_user_without_privileges_does_and_leaves_a_program_of_roots() {
+        let system = "/usr/sbin:/usr/bin:/sbin:/bin";
+        let Ok(Some(_)) = BuildUser::find(&Programs::new(system)) else {
+            testing::skip("builds have a user of their own where root has privileges to give up");
+            return;
+        };
+        let bench = Bench::new();
+        bench.put("static", program(ENDS));
+        bench.put("strip.version", "");
+        // Copies: what a link leads to may be closed to that user.
+        let fake = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake-toolchain/program");
+        for name in ["cargo", "strip"] {
+            let _ = fs::remove_file(bench.directory.path().join(name));
+            fs::copy(&fake, bench.directory.path().join(name)).unwrap();
+        }
+        let open = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(bench.directory.path(), open).unwrap();
+        let path = format!("{}:{system}", bench.directory.path().display());
+        let cache = bench.directory.path().join("cache");
+        let schedulers = Schedulers::open(&cache, &path, None);
+        let name: SchedulerName = "scx_rusty".parse().unwrap();
+        let scheduler = schedulers.fetch(&name, &|| false, &mut |_| {}).unwrap();
+        assert_eq!(fs::metadata(&scheduler.program).unwrap().uid(), 0);
+        assert_eq!(schedulers.resolve(&name).unwrap(), scheduler);
+        let log = bench.read("cache/schedulers/logs/scx_rusty@1.1.4.log");
+        assert!(log.contains("as UID ") && !log.contains("as UID 0\n"), "{log}");
+        assert_eq!(bench.installs(), 0, "what is not given cannot be written");
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub struct Toolchain {
     /// Why nothing can be linked statically, where that is so.
     pub not_static: Option<String>,
     pub(super) cargo: PathBuf,
+    /// The directory of the toolchain itself, and where cargo and rustc lie in it: what rustup puts
+    /// on PATH only chooses one.
+    pub(super) home: (PathBuf, PathBuf),
     pub(super) clang: PathBuf,
     /// Where libseccomp.a lies.
     pub(super) seccomp: Option<PathBuf>,
@@ -100,9 +103,22 @@ pub(super) fn find(schedulers: &Schedulers, attempted: &str) -> Result<Toolchain
         not_static: (!shared_only.is_empty())
             .then(|| format!("this machine has no {}", shared_only.join(", "))),
         seccomp: library_file(programs, "libseccomp.a"),
+        home: home(&cargo, &rustc),
         cargo,
         clang,
     })
+}
+
+/// As rustc says, where cargo is there, too; else where the cargo of the search path is.
+fn home(cargo: &Path, rustc: &Path) -> (PathBuf, PathBuf) {
+    let told = output_of(command(rustc).args(["--print", "sysroot"]), "cannot ask rustc");
+    let sysroot = told.map(|told| PathBuf::from(String::from_utf8_lossy(&told).trim()));
+    match sysroot {
+        Ok(sysroot) if sysroot.is_absolute() && sysroot.join("bin/cargo").is_file() => {
+            (sysroot, PathBuf::from("bin"))
+        }
+        _ => (cargo.parent().unwrap_or(cargo).to_owned(), PathBuf::new()),
+    }
 }
 
 impl Toolchain {

@@ -4,7 +4,8 @@ use super::kernels::ProgressLine;
 use crate::cli::Common;
 use crate::environment::search_path;
 use crate::progress::human_duration;
-use builds::FromSources;
+use artefacts::programs::Programs;
+use builds::{BuildUser, FromSources};
 use contract::{Catalogue, Interrupt, Recipe, Result};
 use model::Plan;
 use std::time::{Duration, Instant};
@@ -39,12 +40,21 @@ pub(super) fn due(plan: &Plan) -> Result<Vec<Recipe>> {
 /// # Errors
 /// When a build fails, or a signal ends it.
 pub(super) fn build(common: &Common, plan: &Plan, interrupt: &Interrupt) -> Result<()> {
-    for recipe in due(plan)? {
+    let due = due(plan)?;
+    if due.is_empty() {
+        return Ok(());
+    }
+    let user = BuildUser::find(&Programs::new(&search_path()));
+    for recipe in due {
         let mut line = ProgressLine::new();
+        if let Err(why) = &user {
+            line.say(&format!("{} is built as root: {why}", recipe.what));
+        }
         let words = recipe.words.join(" ");
         let (began, mut written_at) = (Instant::now(), Instant::now());
         line.say(&format!("building {} in {} ({words})", recipe.what, recipe.directory.display()));
-        let built = of(&recipe).build(&search_path(), &mut || {
+        let as_user = user.as_ref().ok().and_then(Option::as_ref);
+        let built = of(&recipe).build(&search_path(), as_user, &mut || {
             let passed = began.elapsed();
             let text =
                 format!("building {}: {}", recipe.what, human_duration(passed.as_nanos() as u64));
