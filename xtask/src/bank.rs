@@ -1,55 +1,153 @@
 //! `cargo xtask bank`: the Java application in apps/bank, built and tested without the network
-//! once everything it needs was fetched.
+//! once everything it needs was fetched: by a user without privileges where root builds, and from
+//! artefacts that its lock file names (crates/build-user).
 
-use crate::cargo::{Cargo, succeed};
+use crate::cargo::Cargo;
 use crate::problems::{CommandResult, Problems};
+use artefacts::programs::Programs;
+use build_user::{BuildUser, LockedMaven, NOT_FETCHED, TreeBuild, TreeCommand};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
+/// The application.
+const SOURCE: &str = "apps/bank";
+/// Names every artefact that it is built of, tested with, and built by.
+const LOCK: &str = "maven.lock";
 /// What Maven is told always: no colours, nothing but warnings.
 const ALWAYS: [&str; 2] = ["--batch-mode", "--quiet"];
 /// One small test makes Maven fetch what runs tests, too.
 const FETCH: [&str; 3] = ["-Dtest=MoneyTest", "-Dsurefire.failIfNoSpecifiedTests=false", "package"];
-/// What Maven says where something was never fetched.
-const NOT_FETCHED: &str = "offline mode";
+/// Builds and tests all of it.
+const TEST: [&str; 1] = ["package"];
+/// Where Maven keeps what it fetched for this user; what of it the lock file names need not be
+/// fetched again.
+const OF_CALLER: &str = ".m2/repository";
 /// Lines of the log that a failure shows.
 const SHOWN: usize = 60;
 
 /// Tests the application without the network; what was never fetched is fetched first.
 pub fn test(cargo: &Cargo) -> CommandResult {
-    let source = cargo.root().join("apps/bank");
-    let log = source.join("target/test.log");
-    if let Err(why) = offline(&source, &log) {
-        if !read(&log).contains(NOT_FETCHED) {
+    let bank = Bank::find(cargo)?;
+    if let Err(why) = bank.offline(&TEST) {
+        if !read(&bank.log()).contains(NOT_FETCHED) {
             return Err(why);
         }
-        fetch(cargo)?;
-        offline(&source, &log)?;
+        bank.fetch()?;
+        bank.offline(&TEST)?;
     }
-    let (tests, skipped) = counted(&source)?;
+    let (tests, skipped) = counted(&bank.source, &bank.tree().outputs())?;
     println!("bank: {tests} tests passed, {skipped} skipped");
     Ok(())
 }
 
-/// Fetches what the application is built of and tested with, where Maven's repository lacks any of
-/// it. What it builds and tests for that is little.
+/// Fetches what the application is built of and tested with, where its repository lacks any of it.
+/// What it builds and tests for that is little.
 pub fn fetch(cargo: &Cargo) -> CommandResult {
-    let source = cargo.root().join("apps/bank");
+    let source = cargo.root().join(SOURCE);
     let fetched = source.join("target/fetched");
-    if modified(&fetched).is_some_and(|at| poms(&source).all(|pom| Some(at) >= modified(&pom))) {
+    let inputs: Vec<PathBuf> = poms(&source).chain([source.join(LOCK)]).collect();
+    let is_newer = |at: SystemTime| inputs.iter().all(|input| Some(at) >= modified(input));
+    if modified(&fetched).is_some_and(is_newer) {
         return Ok(());
     }
-    let mut offline = maven(&source);
-    offline.arg("--offline").args(FETCH).stdin(Stdio::null());
-    let is_there = offline.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !is_there.is_ok_and(|status| status.success()) {
+    let bank = Bank::find(cargo)?;
+    bank.maven.sweep().map_err(Problems::one)?;
+    if let Some(home) = std::env::var_os("HOME") {
+        bank.maven.seed(&Path::new(&home).join(OF_CALLER)).map_err(Problems::one)?;
+    }
+    if bank.offline(&FETCH).is_err() {
         eprintln!("bank: fetching what it is built of");
-        succeed(maven(&source).args(FETCH))?;
+        bank.fetch()?;
     }
     let cannot = |error| Problems::one(format!("cannot write {}: {error}", fetched.display()));
     fs::create_dir_all(source.join("target")).and_then(|()| fs::write(&fetched, "")).map_err(cannot)
+}
+
+/// Writes the lock file anew, from what a build and its tests ask for.
+pub fn lock(cargo: &Cargo) -> CommandResult {
+    let bank = Bank::find(cargo)?;
+    bank.run(bank.maven.fetching(&bank.program, &words(&TEST), bank.tree()))?;
+    let count = bank.maven.write_lock().map_err(Problems::one)?;
+    println!("bank: {LOCK} names {count} artefacts; read what changed before you commit it");
+    Ok(())
+}
+
+/// The application, and how it is built.
+struct Bank {
+    source: PathBuf,
+    program: PathBuf,
+    maven: LockedMaven,
+    user: Option<BuildUser>,
+}
+
+impl Bank {
+    fn find(cargo: &Cargo) -> Result<Self, Problems> {
+        let source = cargo.root().join(SOURCE);
+        let programs = Programs::new(&std::env::var("PATH").unwrap_or_default());
+        let remedy = "`./setup --tools` installs it, and a JDK";
+        let program = programs.need("mvn", "cannot build the bank", remedy);
+        let program = program.map_err(Problems::one)?;
+        let maven = LockedMaven::of(&source).map_err(Problems::one)?;
+        let missing = || Problems::one(format!("{SOURCE}/{LOCK} is missing"));
+        let maven = maven.ok_or_else(missing)?;
+        let user = BuildUser::find(&programs).unwrap_or_else(|why| {
+            eprintln!("bank: it is built as root, with every plugin of Maven: {why}");
+            None
+        });
+        Ok(Self { source, program, maven, user })
+    }
+
+    fn tree(&self) -> TreeBuild<'_> {
+        TreeBuild { directory: &self.source, user: self.user.as_ref() }
+    }
+
+    fn log(&self) -> PathBuf {
+        self.source.join("target/test.log")
+    }
+
+    /// Builds from what was fetched before.
+    fn offline(&self, goals: &[&str]) -> CommandResult {
+        self.run(self.maven.offline(&self.program, &words(goals), self.tree()))
+    }
+
+    /// Fetches, and takes what the lock file names.
+    fn fetch(&self) -> CommandResult {
+        self.run(self.maven.fetching(&self.program, &words(&FETCH), self.tree()))?;
+        self.maven.accept().map(drop).map_err(Problems::one)
+    }
+
+    /// Runs Maven to its end; a failure shows the end of its log.
+    fn run(&self, prepared: artefacts::Result<TreeCommand>) -> CommandResult {
+        let mut prepared = prepared.map_err(Problems::one)?;
+        let log = self.log();
+        let cannot = |error: std::io::Error| {
+            Problems::one(format!("cannot write {}: {error}", log.display()))
+        };
+        if let Some(directory) = log.parent() {
+            fs::create_dir_all(directory).map_err(cannot)?;
+        }
+        let output = File::create(&log).map_err(cannot)?;
+        let errors = output.try_clone().map_err(cannot)?;
+        let how = match prepared.command.stdout(output).stderr(errors).status() {
+            Ok(status) if status.success() => return Ok(()),
+            Ok(status) => format!("mvn ended with {status}"),
+            Err(error) => format!("cannot start mvn: {error}"),
+        };
+        let text = read(&log);
+        let lines: Vec<&str> = text.lines().collect();
+        let end = lines[lines.len().saturating_sub(SHOWN)..].join("\n");
+        Err(Problems::one(format!(
+            "{end}\n{how}; the bank needs Maven and a JDK of 17 or later: `./setup --tools` \
+             installs them; all that it said is in {}",
+            log.display()
+        )))
+    }
+}
+
+/// What Maven is told, with what it is told always.
+fn words(goals: &[&str]) -> Vec<String> {
+    ALWAYS.iter().chain(goals).map(|word| (*word).to_owned()).collect()
 }
 
 /// The descriptions of the application and of its modules.
@@ -63,46 +161,15 @@ fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
-fn maven(source: &Path) -> Command {
-    let mut command = Command::new("mvn");
-    command.args(ALWAYS).current_dir(source);
-    command
-}
-
-fn offline(source: &Path, log: &Path) -> CommandResult {
-    let cannot =
-        |error: std::io::Error| Problems::one(format!("cannot write {}: {error}", log.display()));
-    if let Some(directory) = log.parent() {
-        fs::create_dir_all(directory).map_err(cannot)?;
-    }
-    let output = File::create(log).map_err(cannot)?;
-    let errors = output.try_clone().map_err(cannot)?;
-    let mut command = maven(source);
-    command.args(["--offline", "package"]).stdin(Stdio::null()).stdout(output).stderr(errors);
-    let how = match command.status() {
-        Ok(status) if status.success() => return Ok(()),
-        Ok(status) => format!("mvn ended with {status}"),
-        Err(error) => format!("cannot start mvn: {error}"),
-    };
-    let text = read(log);
-    let lines: Vec<&str> = text.lines().collect();
-    let end = lines[lines.len().saturating_sub(SHOWN)..].join("\n");
-    Err(Problems::one(format!(
-        "{end}\n{how}; the bank needs Maven and a JDK of 17 or later: `./setup --tools` installs \
-         them; all that it said is in {}",
-        log.display()
-    )))
-}
-
 fn read(log: &Path) -> String {
     String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned()
 }
 
-/// Tests that ran and tests that were skipped, from Surefire's summaries. A run that tested
-/// nothing is a failure.
-fn counted(source: &Path) -> Result<(u64, u64), Problems> {
+/// Tests that ran and tests that were skipped, from Surefire's summaries below the `target` of each
+/// module. A run that tested nothing is a failure.
+fn counted(source: &Path, targets: &[PathBuf]) -> Result<(u64, u64), Problems> {
     let (mut tests, mut skipped) = (0, 0);
-    for summary in summaries(source) {
+    for summary in summaries(targets) {
         let text = read(&summary);
         let Some(line) = text.lines().find(|line| line.starts_with("Tests run: ")) else {
             continue;
@@ -123,9 +190,8 @@ fn counted(source: &Path) -> Result<(u64, u64), Problems> {
     Ok((tests, skipped))
 }
 
-fn summaries(source: &Path) -> Vec<PathBuf> {
-    let modules = fs::read_dir(source).into_iter().flatten().flatten();
-    let reports = modules.map(|module| module.path().join("target/surefire-reports"));
+fn summaries(targets: &[PathBuf]) -> Vec<PathBuf> {
+    let reports = targets.iter().map(|target| target.join("surefire-reports"));
     let files = reports.flat_map(|reports| fs::read_dir(reports).into_iter().flatten().flatten());
     let files = files.map(|file| file.path());
     files.filter(|path| path.extension().is_some_and(|extension| extension == "txt")).collect()
@@ -137,12 +203,15 @@ mod tests {
 
     fn counted_in(summaries: &[(&str, &str)]) -> Result<(u64, u64), Problems> {
         let directory = tempfile::tempdir().unwrap();
+        let mut targets = Vec::new();
         for (module, text) in summaries {
-            let reports = directory.path().join(module).join("target/surefire-reports");
+            let target = directory.path().join(module).join("target");
+            let reports = target.join("surefire-reports");
+            targets.push(target);
             fs::create_dir_all(&reports).unwrap();
             fs::write(reports.join("org.example.T.txt"), text).unwrap();
         }
-        counted(directory.path())
+        counted(directory.path(), &targets)
     }
 
     #[test]

@@ -61,7 +61,11 @@ enum Command {
         test: bool,
     },
     /// Build and test the Java application in apps/bank (needs Maven and a JDK)
-    Bank,
+    Bank {
+        /// Write its lock file anew instead, after a dependency was changed
+        #[arg(long)]
+        lock: bool,
+    },
     /// The page and the bank, as `test` runs them beside the compiler
     #[command(hide = true)]
     Beside {
@@ -168,7 +172,8 @@ fn run(command: Command) -> CommandResult {
         Command::Nightly { smoke: false } => steps::run(&cargo, Tier::Nightly),
         Command::Tidy => tidy::tidy(&cargo),
         Command::Fmt => format::format(&cargo, false),
-        Command::Bank => bank::test(&cargo),
+        Command::Bank { lock: true } => bank::lock(&cargo),
+        Command::Bank { lock: false } => bank::test(&cargo),
         Command::Beside { anew } => steps::beside(&cargo, anew),
         Command::Ui { test: false } => ui::build(&cargo),
         Command::Ui { test: true } => ui::test(&cargo),
