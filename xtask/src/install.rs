@@ -1,10 +1,11 @@
-//! `cargo xtask install`: the static binary with its man pages, completions,
-//! suites and licences, where packagers and shells look for them.
+//! `cargo xtask install`: the static binary with its man pages, completions, suites, licences and
+//! bill of materials, where packagers and shells look for them.
 
 use crate::cargo::{Cargo, succeed};
 use crate::elf;
 use crate::notices::notices;
 use crate::problems::{CommandResult, Problems};
+use crate::sbom::{self, sbom};
 use cargo_metadata::Message;
 use std::ffi::OsString;
 use std::fs;
@@ -24,8 +25,15 @@ pub struct Destination {
     destdir: OsString,
 }
 
-const DOCUMENTS: &[&str] =
-    &["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "LICENSE-GPL-2.0", "README.md", "CHANGELOG.md"];
+const DOCUMENTS: &[&str] = &[
+    "LICENSE",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "LICENSE-GPL-2.0",
+    "README.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+];
 
 /// Builds and installs.
 pub fn install(cargo: &Cargo, destination: &Destination) -> CommandResult {
@@ -44,6 +52,8 @@ pub fn smoke(cargo: &Cargo) -> CommandResult {
     place_package(cargo, &cargo.built("schedlab"), manual, &destination)?;
     let mut installed = Command::new(destdir.join("usr/bin/schedlab"));
     succeed(installed.args(["list", "suites"]).stdin(Stdio::null()))?;
+    let bill = destdir.join("usr/share/doc/schedlab").join(sbom::FILE);
+    fs::metadata(&bill).map_err(|error| cannot("find", &bill, &error))?;
     fs::remove_dir_all(&destdir).map_err(|error| cannot("remove", &destdir, &error))
 }
 
@@ -74,9 +84,14 @@ fn place_package(
     for name in DOCUMENTS {
         place(&cargo.root().join(name), &documents.join(name), 0o644)?;
     }
-    let notices = notices(cargo, "schedlab")?;
-    let third_party = documents.join("THIRD-PARTY");
-    fs::write(&third_party, notices).map_err(|error| cannot("write", &third_party, &error))?;
+    let bill = sbom(cargo)?;
+    let broken = sbom::check(&bill).into_iter();
+    let broken = broken.map(|what| format!("the bill of materials cannot be used: {what}"));
+    Problems::outcome(broken.collect())?;
+    for (name, text) in [("THIRD-PARTY", notices(cargo, "schedlab")?), (sbom::FILE, bill)] {
+        let path = documents.join(name);
+        fs::write(&path, text).map_err(|error| cannot("write", &path, &error))?;
+    }
     println!("installed below {}", root.display());
     Ok(())
 }

@@ -19,6 +19,7 @@ mod nightly;
 mod notices;
 mod problems;
 mod rustdoc;
+mod sbom;
 mod soaks;
 mod step_stamp;
 mod steps;
@@ -73,7 +74,7 @@ enum Command {
         #[arg(long)]
         anew: bool,
     },
-    /// Licences and sources of all dependencies
+    /// Licences and sources of all dependencies, their build scripts, digests of modules of the page
     Deny,
     /// Write the pages and the schema that come from the catalogue, and the front end's types
     Docs {
@@ -134,7 +135,7 @@ enum Command {
         smoke: bool,
     },
     /// Build the binary with link-time optimisation and install it with man pages, completions,
-    /// suites and licences
+    /// suites, licences and its bill of materials
     Install(install::Destination),
 }
 
