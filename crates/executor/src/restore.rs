@@ -206,9 +206,18 @@ impl Open {
         settings
     }
 
-    /// Whether `current`, which is not the old value, is ours to undo.
-    fn is_ours(&self, id: u64, setting: &OpenSetting, current: &str) -> bool {
-        if self.is_restoring || setting.is_of_made {
+    /// Whether `current`, which is not the old value, is ours to undo: came of any setting of this
+    /// file. Several knobs may announce one file, and one of them write it.
+    fn is_ours(&self, setting: &OpenSetting, current: &str) -> bool {
+        let of_file =
+            self.settings.iter().filter(|(_, other)| key(&other.file) == key(&setting.file));
+        let mut claims = of_file.map(|(id, other)| self.came_of(*id, other, current));
+        self.is_restoring || claims.any(|is_claimed| is_claimed)
+    }
+
+    /// Whether `current` came of this setting.
+    fn came_of(&self, id: u64, setting: &OpenSetting, current: &str) -> bool {
+        if setting.is_of_made {
             return true;
         }
         match &setting.actual {
@@ -404,7 +413,7 @@ fn restore_settings(
     // Judge all before touching any: restoring one may move another.
     for (id, setting) in &judged {
         match setting.file.read(machine) {
-            Ok(current) if current != setting.old && !open.is_ours(*id, setting, &current) => {
+            Ok(current) if current != setting.old && !open.is_ours(setting, &current) => {
                 let line = format!("{}, but it is {current}", setting.line());
                 notes.add(&JournalEntry::LeftAlone { line: line.clone() });
                 notes.add(&JournalEntry::Settled { id: *id });
@@ -747,6 +756,26 @@ mod tests {
             assert_eq!(report.left_alone.len(), expected, "{report:?}");
             assert_eq!(slice.read(&machine).unwrap(), if hotplug { "700000" } else { "900000" });
         }
+    }
+
+    #[test]
+    fn what_one_setting_of_ours_wrote_is_no_change_by_somebody_else_to_another_of_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let (cpu, slice) = (ControlFile::plain(CPU1), ControlFile::plain(SLICE));
+        // The CPU is off as the level wants it: nothing is written that moves the slice, and what
+        // moves it is the slice's own level.
+        cpu.write(&machine, "0").unwrap();
+        let before = values(&machine);
+        let mut journal = journal(&machine);
+        let cpu_id = announce(&machine, &mut journal, 10, &cpu, "0");
+        announce(&machine, &mut journal, 10, &slice, "350000");
+        let slice_id = announce(&machine, &mut journal, 50, &slice, "2000000");
+        journal.append(&JournalEntry::Applied { id: cpu_id, actual: "0".to_owned() }).unwrap();
+        make(&machine, &mut journal, slice_id, &slice, "2000000");
+        let report = restore(&machine, &mut journal, true, &[]).unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(values(&machine), before);
     }
 
     #[test]
