@@ -28,6 +28,8 @@ pub struct Journal {
     /// What the file holds, as far as it was read when it was opened or written since.
     text: JournalText,
     length: u64,
+    /// Whether its name is on disk: a sync of the directory that failed is made up for.
+    is_name_stored: bool,
     next_id: u64,
     machine: Machine,
     permitted: PermittedChanges,
@@ -62,8 +64,18 @@ impl Journal {
         });
         let next_id = highest.max().map_or(0, |id| id + 1);
         let machine = machine.clone();
-        let copy = None;
-        Ok(Self { directory, path, file, text, length, next_id, machine, permitted, copy })
+        Ok(Self {
+            directory,
+            path,
+            file,
+            text,
+            length,
+            is_name_stored: true,
+            next_id,
+            machine,
+            permitted,
+            copy: None,
+        })
     }
 
     /// Reads a machine's journal without opening it for writing; empty where there is none.
@@ -134,6 +146,7 @@ impl Journal {
         }
         self.machine.crash_point();
         self.check_unchanged()?;
+        self.store_name()?;
         let number = self.text.last_number + 1;
         let line = journal_line(number, entry)
             .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
@@ -200,9 +213,19 @@ impl Journal {
             damaged: Vec::new(),
             last_number: entries.len() as u64,
         };
+        self.is_name_stored = false;
         self.send(NOW);
-        self.directory.sync().map_err(|error| cannot("sync", self.directory.path(), &error))?;
+        self.store_name()?;
         self.machine.crash_point();
+        Ok(())
+    }
+
+    /// What is announced in a file without a name is not announced after a cut of power.
+    fn store_name(&mut self) -> Result<()> {
+        if !self.is_name_stored {
+            self.directory.sync().map_err(|error| cannot("sync", self.directory.path(), &error))?;
+            self.is_name_stored = true;
+        }
         Ok(())
     }
 }

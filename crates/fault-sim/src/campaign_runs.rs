@@ -64,6 +64,8 @@ pub(crate) struct CampaignRuns {
     is_finished: bool,
     /// Whether a user was told of something that was not put back.
     pub(crate) was_told: bool,
+    /// Lines that a user was told of what somebody else changed.
+    pub(crate) left_alone: Vec<String>,
 }
 
 impl CampaignRuns {
@@ -84,6 +86,7 @@ impl CampaignRuns {
             promised: Vec::new(),
             is_finished: false,
             was_told: false,
+            left_alone: Vec::new(),
         }
     }
 
@@ -323,6 +326,7 @@ impl CampaignRuns {
         match attempt() {
             Ok(report) => {
                 self.was_told |= !report.is_complete();
+                self.left_alone.extend(report.left_alone.iter().cloned());
                 Some(report)
             }
             Err(error) => {
@@ -332,18 +336,18 @@ impl CampaignRuns {
         }
     }
 
-    /// What a guardian does that is left by its executor.
-    pub(crate) fn guard(&mut self) {
-        let Some(pipe) = self.machine.pipe() else { return };
-        if let Err(error) = watch(&self.machine.machine(), pipe) {
-            // It has nobody to tell.
-            self.judge(&error);
-        }
+    /// What a guardian does that is left by its executor. Nothing is returned where it could not.
+    pub(crate) fn guard(&mut self) -> Option<executor::RestoreReport> {
+        let watched = watch(&self.machine.machine(), self.machine.pipe()?);
+        // It has nobody to tell.
+        watched.map_err(|error| self.judge(&error)).ok()
     }
 
     /// A user reads what went wrong.
     fn hear(&mut self, error: &Error) {
         self.was_told |= error.kind == contract::ErrorKind::RestoreIncomplete;
+        let lines = error.cause.split("; ").filter(|line| line.ends_with("left alone)"));
+        self.left_alone.extend(lines.map(str::to_owned));
         self.judge(error);
     }
 

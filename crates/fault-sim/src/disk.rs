@@ -85,6 +85,14 @@ impl SimulatedDisk {
         }
     }
 
+    /// The file that has this name after a cut of power that loses all that was not synced.
+    pub(crate) fn stored_file(&self, path: &Path) -> Option<usize> {
+        match self.stored.get(path) {
+            Some(Node::File(file)) => Some(*file),
+            Some(Node::Directory) | None => None,
+        }
+    }
+
     /// Names in a directory.
     pub(crate) fn names(&self, directory: &Path) -> Outcome<Vec<String>> {
         self.check_directory(directory)?;
@@ -225,8 +233,9 @@ impl SimulatedDisk {
 
     /// A sync that fails: the kernel takes the pages for clean and never writes them again
     /// (Rebello et al. 2020).
-    pub(crate) fn lose_pending(&mut self, file: usize) {
-        self.inodes[file].pending.clear();
+    /// Whether there were any.
+    pub(crate) fn lose_pending(&mut self, file: usize) -> bool {
+        !take(&mut self.inodes[file].pending).is_empty()
     }
 
     /// Stores the names of a directory.

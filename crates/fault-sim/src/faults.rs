@@ -44,6 +44,8 @@ pub(crate) struct Faults {
     errors: BTreeMap<u64, i32>,
     /// From this operation on the disk is full.
     full_from: Option<u64>,
+    /// From this operation on no setting of the kernel can be written.
+    refused_from: Option<u64>,
     count: u64,
 }
 
@@ -64,7 +66,15 @@ impl Faults {
         if random.one_in(8) {
             faults.full_from = Some(random.below(operations) as u64 + 1);
         }
+        if random.one_in(8) {
+            faults.refused_from = Some(random.below(operations) as u64 + 1);
+        }
         faults
+    }
+
+    /// This operation fails, and no other.
+    pub(crate) fn failing_at(operation: u64) -> Self {
+        Self { errors: BTreeMap::from([(operation, EIO)]), ..Self::default() }
     }
 
     /// What happens to the next operation; `has_space` where it needs none that a full disk lacks.
@@ -79,6 +89,10 @@ impl Faults {
         let needs_space = operation == Operation::Grow && !has_space;
         if needs_space && self.full_from.is_some_and(|at| at <= self.count) {
             return Fate::Fails(ENOSPC);
+        }
+        let is_refused = self.refused_from.is_some_and(|at| at <= self.count);
+        if operation == Operation::Set && is_refused {
+            return Fate::Fails(EPERM);
         }
         match self.errors.get(&self.count) {
             Some(&ENOSPC) if !needs_space => Fate::Fails(EIO),

@@ -35,14 +35,23 @@ impl SimulatedKernel {
     /// One that has just booted.
     pub(crate) fn booted(random: &mut Random) -> Self {
         let highest_cost_ns = if random.one_in(4) { 1_000_000 } else { u64::from(u32::MAX) };
-        Self { knobs: defaults(), boot: 1, highest_cost_ns, process: None }
+        let mut kernel = Self { knobs: defaults(), boot: 0, highest_cost_ns, process: None };
+        kernel.reboot(random);
+        kernel
     }
 
-    /// Boots again: every setting is the default, and no process runs.
-    pub(crate) fn reboot(&mut self) {
+    /// Boots again: every setting is the default, or what its owner has set at boot, and no process
+    /// runs.
+    pub(crate) fn reboot(&mut self, random: &mut Random) {
         self.boot += 1;
         self.knobs = defaults();
         self.process = None;
+        for (path, value) in [(CPU1, "0"), (BASE_SLICE, "3000000"), (THP, "always")] {
+            if random.one_in(3) {
+                // None of these is refused.
+                let _ = self.write(path, value);
+            }
+        }
     }
 
     /// What all knobs hold.
@@ -146,8 +155,10 @@ mod tests {
         assert_eq!(kernel.read(THP).unwrap(), "always [madvise] never\n");
         assert_eq!(kernel.write(THP, "sometimes"), Err(EINVAL));
         assert_eq!(kernel.read("/sys/kernel/sched_ext/state"), Err(ENOENT));
-        kernel.reboot();
-        assert_eq!(kernel.knobs(), &defaults());
+        let boot = kernel.boot_id();
+        kernel.reboot(&mut Random::new(1));
+        assert_eq!(kernel.knobs()[MIGRATION_COST], defaults()[MIGRATION_COST]);
+        assert_ne!(kernel.boot_id(), boot);
     }
 
     #[test]

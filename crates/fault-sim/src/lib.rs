@@ -13,6 +13,8 @@ mod disk;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod journal_faults;
+#[cfg(test)]
 mod kernel;
 #[cfg(test)]
 mod machine;

@@ -47,6 +47,8 @@ pub(crate) struct State {
     is_runtime_memory: bool,
     /// Bits of the journal were flipped: what it announces may be unknown.
     pub(crate) is_harmed: bool,
+    /// A sync that failed lost what it should have stored: after a cut of power files have holes.
+    pub(crate) has_lost_pages: bool,
     /// What broke a promise.
     violations: Vec<String>,
     told: Vec<String>,
@@ -74,6 +76,7 @@ impl SimulatedMachine {
             processes: 0,
             pipe: None,
             is_harmed: false,
+            has_lost_pages: false,
             violations: Vec::new(),
             told: Vec::new(),
             is_traced,
@@ -129,7 +132,7 @@ impl SimulatedMachine {
         let State { disk, kernel, random, is_runtime_memory, .. } = &mut *state;
         let memory = is_runtime_memory.then_some(Path::new(RUNTIME));
         disk.lose_power(random, memory);
-        kernel.reboot();
+        kernel.reboot(random);
         state.locks.clear();
         state.pipe = None;
         state.tell(|| "-- the power was cut".to_owned());
@@ -154,13 +157,39 @@ impl SimulatedMachine {
         }
     }
 
+    /// Deletes the journal, cuts it or flips a bit of it, before its last line, which alone a
+    /// guardian may not have been told. Whether there was anything.
+    pub(crate) fn harm_watched_journal(&self, random: &mut Random) -> bool {
+        let mut state = self.state();
+        let Some(file) = state.journal() else { return false };
+        let text = state.disk.bytes(file).to_owned();
+        let lines = text.strip_suffix(b"\n").unwrap_or(&text);
+        let last = lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        if last == 0 {
+            return false;
+        }
+        let (at, bit) = place_of_flip(&text[..last], random);
+        let harm = random.below(3);
+        match harm {
+            // It has a name: it was found by it.
+            0 => drop(state.disk.remove(&Path::new(RUNTIME).join(JOURNAL))),
+            1 => state.disk.set_length(file, at),
+            _ => state.disk.flip(file, at, bit),
+        }
+        state.is_harmed = true;
+        state.tell(|| {
+            let what = ["deleted", "cut", "changed in a bit"][harm];
+            format!("-- the watched journal is {what} (byte {at}, bit {bit})")
+        });
+        true
+    }
+
     /// Flips a bit of the journal, if there is one.
     pub(crate) fn harm_journal(&self, random: &mut Random) {
         let mut state = self.state();
         let Some(file) = state.journal() else { return };
-        let length = state.disk.bytes(file).len();
-        if length > 0 {
-            let (at, bit) = (random.below(length), random.below(8));
+        if !state.disk.bytes(file).is_empty() {
+            let (at, bit) = place_of_flip(state.disk.bytes(file), random);
             state.disk.flip(file, at, bit);
             state.is_harmed = true;
             state.tell(|| format!("-- bit {bit} of byte {at} of the journal flips"));
@@ -177,7 +206,7 @@ impl SimulatedMachine {
 
     /// Notes a promise that was broken.
     pub(crate) fn blame(&self, violation: impl Into<String>) {
-        self.state().violations.push(violation.into());
+        self.state().blame(violation.into());
     }
 
     /// Promises that were broken, and the last operations.
@@ -242,8 +271,14 @@ impl State {
         fate
     }
 
+    fn blame(&mut self, violation: String) {
+        self.tell(|| format!("!! {violation}"));
+        self.violations.push(violation);
+    }
+
+    /// Up to the first promise that was broken.
     fn tell(&mut self, line: impl FnOnce() -> String) {
-        if self.is_traced {
+        if self.is_traced && self.violations.is_empty() {
             self.told.push(line());
             let old = self.told.len().saturating_sub(MOST_TOLD);
             self.told.drain(..old);
@@ -285,13 +320,14 @@ impl State {
     /// (invariant 1 of ARCHITECTURE.md).
     pub(crate) fn set(&mut self, path: &str, text: &str) -> Result<(), i32> {
         if !self.is_harmed && !self.is_announced(path) {
-            self.violations.push(format!("{path} was written, and the stored journal has it not"));
+            self.blame(format!("{path} was written, and the stored journal has it not"));
         }
         self.kernel.write(path, text)
     }
 
     fn is_announced(&self, path: &str) -> bool {
-        let Some(file) = self.journal() else { return false };
+        let stored = self.disk.stored_file(&Path::new(RUNTIME).join(JOURNAL));
+        let Some(file) = stored else { return false };
         let text = String::from_utf8_lossy(self.disk.stored_bytes(file));
         // The others need not be understood for this.
         let tells = |line: &&str| line.contains(path) || line.contains("\"session\"");
@@ -307,4 +343,16 @@ impl State {
             _ => false,
         })
     }
+}
+
+/// A byte and a bit of it; in half of the cases one that makes another digit of a digit, which is
+/// as good a text.
+fn place_of_flip(text: &[u8], random: &mut Random) -> (usize, usize) {
+    let numbers: Vec<&[u8]> = text.split(|byte| !byte.is_ascii_digit()).collect();
+    let number = *random.pick(&numbers);
+    if !number.is_empty() && random.one_in(2) {
+        let begins = number.as_ptr().addr() - text.as_ptr().addr();
+        return (begins + random.below(number.len()), 0);
+    }
+    (random.below(text.len()), random.below(8))
 }

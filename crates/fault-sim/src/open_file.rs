@@ -173,7 +173,7 @@ impl OpenFile for SimulatedFile {
         {
             let mut state = self.machine.state();
             if !state.is_dead() {
-                state.disk.lose_pending(file);
+                state.has_lost_pages |= state.disk.lose_pending(file);
             }
         }
         synced

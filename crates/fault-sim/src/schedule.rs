@@ -3,9 +3,10 @@
 
 use crate::campaign_runs::CampaignRuns;
 use crate::faults::Faults;
-use crate::kernel::{AUTOGROUP, Knobs, MIGRATION_COST, THP};
+use crate::kernel::{AUTOGROUP, BASE_SLICE, KNOBS, Knobs, MIGRATION_COST, THP};
 use crate::machine::{Death, SimulatedMachine};
 use crate::random::Random;
+use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// More operations than a run has; the last are seldom reached.
@@ -26,6 +27,8 @@ pub(crate) struct ScheduleFacts {
     pub(crate) cuts: u32,
     /// Processes that ended by an error.
     pub(crate) errors: u32,
+    /// Changes by somebody else that were left alone and told.
+    pub(crate) left_alone: u32,
 }
 
 /// How a process ended.
@@ -44,6 +47,8 @@ struct Schedule {
     before: Knobs,
     /// A knob that somebody else changed, and to what.
     foreign: Option<(&'static str, &'static str)>,
+    /// Whether anything happened that may be told as left alone.
+    was_disturbed: bool,
 }
 
 /// Goes through the schedule of this number.
@@ -56,7 +61,8 @@ pub(crate) fn run(seed: u64, is_traced: bool) -> Result<ScheduleFacts, String> {
     let before = machine.state().kernel.knobs().clone();
     let campaign = CampaignRuns::new(machine.clone());
     let facts = ScheduleFacts::default();
-    let mut schedule = Schedule { random, machine, campaign, facts, before, foreign: None };
+    let mut schedule =
+        Schedule { random, machine, campaign, facts, before, foreign: None, was_disturbed: false };
     let panicked = schedule.go().err();
     let (violations, told) = schedule.machine.verdict();
     if violations.is_empty() && panicked.is_none() {
@@ -113,6 +119,7 @@ impl Schedule {
         let campaign = &mut self.campaign;
         let outcome = catch_unwind(AssertUnwindSafe(|| work(campaign)));
         self.machine.end_process();
+        self.check_left_alone();
         match outcome {
             Ok(is_ok) => {
                 self.facts.errors += u32::from(!is_ok);
@@ -140,31 +147,66 @@ impl Schedule {
             self.foreign = None;
             return Ok(());
         }
-        if self.random.one_in(12) {
+        // A guardian that is killed, too, leaves its work to the next start.
+        let is_watched = self.machine.pipe().is_some() && !self.random.one_in(4);
+        let harm = self.random.below(8);
+        let was_harmed = self.machine.state().is_harmed;
+        let is_copy_needed =
+            is_watched && harm < 2 && self.machine.harm_watched_journal(&mut self.random);
+        if harm == 2 {
             self.campaign.was_told = false;
+            self.was_disturbed = true;
             self.machine.harm_journal(&mut self.random);
         }
-        if self.foreign.is_none() && self.random.one_in(8) {
+        if self.foreign.is_none() && self.random.one_in(6) {
             self.change_as_somebody_else();
         }
-        // A guardian that is killed, too, leaves its work to the next start.
-        if self.machine.pipe().is_some() && !self.random.one_in(4) {
+        if is_copy_needed {
+            self.guard_with_the_copy()?;
+            self.machine.state().is_harmed = was_harmed;
+        } else if is_watched {
             let faults = Faults::drawn(&mut self.random, OPERATIONS_OF_RESTORE);
-            self.process(faults, |campaign| {
-                campaign.guard();
-                true
-            })?;
+            self.process(faults, |campaign| campaign.guard().is_some())?;
         }
         self.machine.end_guardian();
         Ok(())
     }
 
+    /// A guardian that nothing happens to needs no journal: its copy is as good, and what was done
+    /// to the journal is told to the next who asks.
+    fn guard_with_the_copy(&mut self) -> Result<(), String> {
+        let mut report = None;
+        self.process(Faults::default(), |campaign| {
+            report = campaign.guard();
+            report.is_some()
+        })?;
+        if report.as_ref().is_none_or(|report| !report.failed.is_empty()) {
+            self.machine.blame(format!("a guardian with a copy did not put back all: {report:?}"));
+        }
+        let machine = self.machine.machine();
+        let journal = self.machine.undisturbed(|| executor::Journal::read(&machine));
+        if journal.is_ok_and(|text| text.entries.is_empty()) {
+            self.machine.blame("nobody will be told what was done to the journal");
+        }
+        Ok(())
+    }
+
     fn change_as_somebody_else(&mut self) {
-        let changes = [(THP, "always"), (AUTOGROUP, "1"), (MIGRATION_COST, "300000")];
-        let (path, value) = *self.random.pick(&changes);
+        let changes = [
+            (THP, "always"),
+            (AUTOGROUP, "1"),
+            (BASE_SLICE, "5000000"),
+            (MIGRATION_COST, "300000"),
+        ];
         let mut state = self.machine.state();
+        // Rather what a trial has changed.
+        let is_changed = |path: &str| state.kernel.knobs().get(path) != self.before.get(path);
+        let changed: Vec<_> = changes.into_iter().filter(|(path, _)| is_changed(path)).collect();
+        let among = if changed.is_empty() { &changes[..] } else { &changed[..] };
+        let (path, value) = *self.random.pick(among);
         if state.kernel.write(path, value).is_ok() {
             self.foreign = Some((path, value));
+            self.was_disturbed = true;
         }
     }
 
@@ -183,7 +225,8 @@ impl Schedule {
             if !report.failed.is_empty() {
                 // Pages that a failed sync lost read as zeros after a cut of power; what they said is
                 // of another boot, and is told as unknown.
-                if !was_harmed && self.facts.cuts == 0 {
+                let has_holes = self.facts.cuts > 0 && self.machine.state().has_lost_pages;
+                if !was_harmed && !has_holes {
                     self.machine.blame(format!("could not be put back: {:?}", report.failed));
                 }
                 // A user reads what is damaged, and removes it.
@@ -198,6 +241,25 @@ impl Schedule {
         self.check_knobs(was_harmed);
         self.check_journal();
         Ok(())
+    }
+
+    /// What is told as left alone holds what somebody else wrote.
+    fn check_left_alone(&mut self) {
+        let told = take(&mut self.campaign.left_alone);
+        let told_of = |path: &str| told.iter().any(|line| line.contains(path));
+        if !self.was_disturbed && !self.machine.state().is_harmed && KNOBS.into_iter().any(told_of)
+        {
+            self.machine
+                .blame(format!("nobody else changed anything, and this was told: {told:?}"));
+        }
+        let Some((path, value)) = self.foreign else { return };
+        if told_of(path) {
+            self.facts.left_alone += 1;
+            let now = self.machine.state().kernel.knobs().get(path).cloned();
+            if now.as_deref() != Some(value) {
+                self.machine.blame(format!("{path} was left alone as {value} and is {now:?}"));
+            }
+        }
     }
 
     fn check_knobs(&mut self, was_harmed: bool) {

@@ -31,6 +31,7 @@ fn all(count: u64) -> (Vec<u64>, ScheduleFacts) {
                     found.1.deaths += facts.deaths;
                     found.1.cuts += facts.cuts;
                     found.1.errors += facts.errors;
+                    found.1.left_alone += facts.left_alone;
                 }
                 Err(_) => found.0.push(seed),
             }
