@@ -61,15 +61,16 @@ impl JournalCopy {
         let directory = machine.files().open_private(machine.runtime())?;
         let mut bytes = Vec::new();
         directory.read(Journal::FILE)?.read_to_end(&mut bytes)?;
-        if self.next.as_ref().is_some_and(|next| next.as_bytes() == bytes) {
-            return Ok(true);
-        }
-        // The last line may be in the file alone: its writer ended before it told.
         let is_same = match &self.file {
             Some(file) => directory.holds(Journal::FILE, &**file)?,
             None => true,
         };
-        Ok(is_same && bytes.starts_with(self.text.as_bytes()))
+        Ok(match &self.next {
+            // The one or the other: nothing is appended while it is being replaced.
+            Some(next) => bytes == next.as_bytes() || (is_same && bytes == self.text.as_bytes()),
+            // The last line may be in the file alone: its writer ended before it told.
+            None => is_same && bytes.starts_with(self.text.as_bytes()),
+        })
     }
 }
 
@@ -102,6 +103,28 @@ mod tests {
         let mut messages = messages.try_clone().unwrap();
         messages.rewind().unwrap();
         JournalCopy::follow(machine, BufReader::new(messages))
+    }
+
+    #[test]
+    fn one_that_was_damaged_while_its_writer_replaced_it_is_lost() {
+        for damage in ["", "1 00000000 {}\n", "half a line"] {
+            let directory = tempfile::tempdir().unwrap();
+            let machine = Machine::fake(directory.path(), directory.path()).unwrap();
+            let mut journal = Journal::open(&machine, PermittedChanges::default()).unwrap();
+            let messages = tempfile::tempfile().unwrap();
+            journal.copy_to(messages.try_clone().unwrap());
+            journal.replace(&[group(77)]).unwrap();
+            let whole = fs::read_to_string(Journal::path(&machine)).unwrap();
+            // Its writer ended before it told that the new text is there.
+            let length = messages.metadata().unwrap().len() - NOW.len() as u64;
+            messages.set_len(length).unwrap();
+            assert_eq!(followed(&machine, &messages).of_lost(&machine), None);
+            fs::write(Journal::path(&machine), damage).unwrap();
+            let lost = followed(&machine, &messages).of_lost(&machine);
+            // Nothing is what was there before.
+            let expected = (!damage.is_empty()).then(|| parse_journal(&whole));
+            assert_eq!(lost, expected, "{damage}");
+        }
     }
 
     #[test]

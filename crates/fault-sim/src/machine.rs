@@ -348,9 +348,10 @@ impl State {
 /// A byte and a bit of it; in half of the cases one that makes another digit of a digit, which is
 /// as good a text.
 fn place_of_flip(text: &[u8], random: &mut Random) -> (usize, usize) {
-    let numbers: Vec<&[u8]> = text.split(|byte| !byte.is_ascii_digit()).collect();
-    let number = *random.pick(&numbers);
-    if !number.is_empty() && random.one_in(2) {
+    let numbers = text.split(|byte| !byte.is_ascii_digit()).filter(|number| !number.is_empty());
+    let numbers: Vec<&[u8]> = numbers.collect();
+    if !numbers.is_empty() && random.one_in(2) {
+        let number = *random.pick(&numbers);
         let begins = number.as_ptr().addr() - text.as_ptr().addr();
         return (begins + random.below(number.len()), 0);
     }

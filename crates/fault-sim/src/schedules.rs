@@ -69,6 +69,8 @@ fn no_schedule_of_faults_loses_a_knob_a_record_or_a_warning() {
     // A simulator without faults finds nothing.
     let least = u32::try_from(count / 16).unwrap_or(u32::MAX);
     assert!(facts.deaths >= least && facts.cuts >= least && facts.errors >= least, "{facts:?}");
+    // Nor is what somebody else changed ever mistaken for ours by rule.
+    assert!(u64::from(facts.left_alone) >= count / 1000, "{facts:?}");
 }
 
 #[test]
