@@ -410,6 +410,7 @@ fn restore_settings(
     let judged: Vec<(u64, OpenSetting)> =
         open.in_order().into_iter().map(|(id, setting)| (id, setting.clone())).collect();
     let mut ours = Vec::new();
+    let mut left = Vec::new();
     // Judge all before touching any: restoring one may move another.
     for (id, setting) in &judged {
         match setting.file.read(machine) {
@@ -418,6 +419,7 @@ fn restore_settings(
                 notes.add(&JournalEntry::LeftAlone { line: line.clone() });
                 notes.add(&JournalEntry::Settled { id: *id });
                 report.left_alone.push(line);
+                left.push(OpenSetting { old: current.clone(), new: current, ..setting.clone() });
             }
             // A file that cannot be read may come back with its CPU.
             Ok(_) | Err(_) => ours.push((*id, setting)),
@@ -426,6 +428,8 @@ fn restore_settings(
     if ours.is_empty() {
         return;
     }
+    let left = announce_left_alone(notes, open, left);
+    ours.extend(left.iter().map(|(id, setting)| (*id, setting)));
     // From here on values are neither old nor new; a crash must not disown them.
     notes.add(&JournalEntry::Restoring);
     let first_old = oldest_values(&ours);
@@ -465,6 +469,32 @@ fn restore_settings(
         }
     }
     notes.add(&JournalEntry::RestoringEnded);
+}
+
+/// What is left alone stays as it was found, also where putting back another setting moves it
+/// (hotplug rescales the slices): announced as it is, and never written, it goes back.
+fn announce_left_alone(
+    notes: &mut Notes<'_>,
+    open: &Open,
+    left: Vec<OpenSetting>,
+) -> Vec<(u64, OpenSetting)> {
+    let mut next_id = open.settings.keys().max().map_or(0, |id| id + 1);
+    let mut announced = Vec::new();
+    for setting in left {
+        let id = notes.journal.as_mut().map_or(next_id, |journal| journal.next_id());
+        next_id = id + 1;
+        notes.add(&JournalEntry::Setting {
+            id,
+            factor: setting.factor.clone(),
+            order: setting.order,
+            file: setting.file.clone(),
+            old: setting.old.clone(),
+            new: setting.new.clone(),
+            is_of_made: setting.is_of_made,
+        });
+        announced.push((id, setting));
+    }
+    announced
 }
 
 type FileKey = (String, String);
@@ -776,6 +806,34 @@ mod tests {
         let report = restore(&machine, &mut journal, true, &[]).unwrap();
         assert!(report.is_complete(), "{report:?}");
         assert_eq!(values(&machine), before);
+    }
+
+    #[test]
+    fn what_is_left_alone_stays_although_hotplug_is_undone() {
+        for is_cut_off in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            let machine = machine(directory.path());
+            let (cpu, slice) = (ControlFile::plain(CPU1), ControlFile::plain(SLICE));
+            let mut journal = journal(&machine);
+            set(&machine, &mut journal, 50, slice.clone(), "2000000");
+            slice.write(&machine, "900000").unwrap();
+            set(&machine, &mut journal, 60, cpu.clone(), "0");
+            // Somebody else set the slice before the CPU went off, and again afterwards.
+            slice.write(&machine, "900000").unwrap();
+            if is_cut_off {
+                // As far as a restore came that was killed.
+                let line = "slice, but it is 900000".to_owned();
+                journal.append(&JournalEntry::LeftAlone { line }).unwrap();
+                journal.append(&JournalEntry::Settled { id: 0 }).unwrap();
+                let id = announce(&machine, &mut journal, 50, &slice, "900000");
+                assert_eq!(id, 2);
+                journal.append(&JournalEntry::Restoring).unwrap();
+                cpu.write(&machine, "1").unwrap();
+            }
+            let report = restore(&machine, &mut journal, true, &[]).unwrap();
+            assert_eq!((report.left_alone.len(), report.failed.len()), (1, 0), "{report:?}");
+            assert_eq!(values(&machine)[..2], ["900000", "1"]);
+        }
     }
 
     #[test]
