@@ -19,6 +19,8 @@ pub(crate) const RUNTIME: &str = "/simulated/run";
 pub(crate) const DATA: &str = "/simulated/data";
 const JOURNAL: &str = "journal.jsonl";
 const LOCK: &str = "lock";
+/// What the marks of processes begin with.
+const MARK: &str = "SCHEDLAB_MARK";
 /// Holds a lock that its process inherited.
 const GUARDIAN: u64 = 0;
 /// The last operations are told.
@@ -346,10 +348,14 @@ impl State {
 }
 
 /// A byte and a bit of it; in half of the cases one that makes another digit of a digit, which is
-/// as good a text.
+/// as good a text. Lines with the mark of a session, which is random, have none: a schedule is the
+/// same again.
 fn place_of_flip(text: &[u8], random: &mut Random) -> (usize, usize) {
-    let numbers = text.split(|byte| !byte.is_ascii_digit()).filter(|number| !number.is_empty());
-    let numbers: Vec<&[u8]> = numbers.collect();
+    let lines = text.split(|byte| *byte == b'\n');
+    let is_same_again =
+        |line: &&[u8]| !line.windows(MARK.len()).any(|part| part == MARK.as_bytes());
+    let numbers = lines.filter(is_same_again).flat_map(|line| line.split(|b| !b.is_ascii_digit()));
+    let numbers: Vec<&[u8]> = numbers.filter(|number| !number.is_empty()).collect();
     if !numbers.is_empty() && random.one_in(2) {
         let number = *random.pick(&numbers);
         let begins = number.as_ptr().addr() - text.as_ptr().addr();

@@ -14,7 +14,7 @@ const SEED: &str = "SCHEDLAB_FAULT_SEED";
 const MOST_TOLD: usize = 5;
 
 /// Goes through these schedules on all CPUs; what failed, by its number, and what they came to.
-fn all(count: u64) -> (Vec<u64>, ScheduleFacts) {
+fn all(count: u64) -> (Vec<(u64, String)>, ScheduleFacts) {
     let next = AtomicU64::new(0);
     let found = Mutex::new((Vec::new(), ScheduleFacts::default()));
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -33,7 +33,7 @@ fn all(count: u64) -> (Vec<u64>, ScheduleFacts) {
                     found.1.errors += facts.errors;
                     found.1.left_alone += facts.left_alone;
                 }
-                Err(_) => found.0.push(seed),
+                Err(why) => found.0.push((seed, why)),
             }
         }
     };
@@ -48,9 +48,9 @@ fn all(count: u64) -> (Vec<u64>, ScheduleFacts) {
 }
 
 /// What a schedule that fails did last, and which promises it broke.
-fn explained(seed: u64) -> String {
-    let why = schedule::run(seed, true).err();
-    let why = why.unwrap_or_else(|| "it succeeds when it is repeated".to_owned());
+fn explained((seed, first): &(u64, String)) -> String {
+    let why = schedule::run(*seed, true).err();
+    let why = why.unwrap_or_else(|| format!("it succeeds when it is repeated; it was{first}"));
     format!("schedule {seed} ({SEED}={seed} repeats it):\n{why}\n")
 }
 
@@ -64,7 +64,7 @@ fn no_schedule_of_faults_loses_a_knob_a_record_or_a_warning() {
     let count = testing::number(COUNT.0).unwrap_or(COUNT.1);
     let (failed, facts) = all(count);
     println!("{count} schedules: {facts:?}");
-    let told: String = failed.iter().take(MOST_TOLD).map(|seed| explained(*seed)).collect();
+    let told: String = failed.iter().take(MOST_TOLD).map(explained).collect();
     assert!(failed.is_empty(), "{} of {count} schedules failed\n{told}", failed.len());
     // A simulator without faults finds nothing.
     let least = u32::try_from(count / 16).unwrap_or(u32::MAX);
