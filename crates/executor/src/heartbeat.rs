@@ -7,7 +7,7 @@
 use model::Disturbance;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle, park_timeout};
 use std::time::Duration;
 use sys::{TaskSchedstat, ThreadSchedstat};
@@ -22,7 +22,7 @@ pub const LONGEST_STANDSTILL_OF_GUESTS: Duration = Duration::from_secs(5);
 
 /// How long it sleeps.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// How long its last figures are waited for: a starved one may be late.
+/// How long its first beat and its last figures are waited for: a starved one may be late.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// It needs little more than its own calls.
 const STACK_BYTES: usize = 256 << 10;
@@ -38,19 +38,23 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Starts it; `None` where this process can have no more threads, and nothing is known.
+    /// Starts it, and returns after its first beat: from then on no stop is missed. `None` where this
+    /// process can have no more threads or the new one comes to no CPU in time, and nothing is known.
     pub fn start() -> Option<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let (sender, report) = sync_channel(1);
+        let (first, first_beat) = sync_channel(1);
         let told = Arc::clone(&is_over);
         let thread = Builder::new().name("heartbeat".to_owned()).stack_size(STACK_BYTES);
         let thread = thread
             .spawn(move || {
                 // Nobody asks any more where the receiver is gone.
-                let _ = sender.send(beat(&told));
+                let _ = sender.send(beat(&told, &first));
             })
             .ok()?;
-        Some(Self { is_over, thread, report })
+        // Dropped where it is late, which ends it.
+        let heartbeat = Self { is_over, thread, report };
+        first_beat.recv_timeout(PATIENCE).ok().map(|()| heartbeat)
     }
 
     /// Ends it; what it saw. Nothing where it does not come to a CPU in time.
@@ -170,12 +174,14 @@ fn interval_ns() -> u64 {
     INTERVAL.as_nanos() as u64
 }
 
-fn beat(is_over: &AtomicBool) -> HeartbeatReport {
+fn beat(is_over: &AtomicBool, first: &SyncSender<()>) -> HeartbeatReport {
     let schedstat = ThreadSchedstat::open();
     let is_timer_prompt = sys::is_timer_prompt();
     let suspended_before_ns = sys::suspended_ns();
     let mut longest = Longest::default();
     let mut last = Beat::at_this_moment(schedstat.as_ref());
+    // Its receiver is gone where it was waited for in vain.
+    let _ = first.send(());
     while !is_over.load(Ordering::SeqCst) {
         // May wake early, which makes a shorter beat.
         park_timeout(INTERVAL);
@@ -274,11 +280,16 @@ mod tests {
         }
         let heartbeat = Heartbeat::start().unwrap();
         // Again and again: the first time may come before the stop.
-        let script = format!("while sleep 3 && kill -CONT {}; do :; done", std::process::id());
+        let script = format!("while sleep 4 && kill -CONT {}; do :; done", std::process::id());
         let mut command = Command::new("/bin/sh");
         command.args(["-c", &script]).stdout(Stdio::null()).stderr(Stdio::null());
         let mut other = command.spawn().unwrap();
+        let began = std::time::Instant::now();
         kill_process(getpid(), Signal::STOP).unwrap();
+        // The thread that takes the signal stops the others when it comes to a CPU: until then they run.
+        while began.elapsed() < LONGEST_STANDSTILL + Duration::from_secs(1) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let report = heartbeat.stop();
         other.kill().unwrap();
         other.wait().unwrap();
