@@ -1,24 +1,28 @@
 //! As much of the kernel's type description (Documentation/bpf/btf.rst) as the load
 //! probe asks for. Read without libbpf, so that a build without it can tell, too.
 
-use std::collections::BTreeMap;
-
 const MAGIC: u16 = 0xeb9f;
 const KIND_STRUCT: u32 = 4;
 const KIND_FUNC: u32 = 12;
 const KIND_FUNC_PROTO: u32 = 13;
 
-/// Names of structs and functions, and how many parameters the functions have.
+/// Structs and functions, and how many parameters the functions have. A kernel describes more than
+/// a hundred thousand types, of which a handful is asked for: names stay where they lie.
 #[derive(Debug, Default)]
-pub struct Btf {
-    structs: Vec<String>,
-    functions: BTreeMap<String, u32>,
-    parameters: BTreeMap<u32, u32>,
+pub struct Btf<'b> {
+    /// Names, each ended by a zero.
+    strings: &'b [u8],
+    /// Where the name of each struct begins.
+    structs: Vec<u32>,
+    /// Where the name of each function begins, and the number of its type.
+    functions: Vec<(u32, u32)>,
+    /// Numbers of types of functions, ascending, and how many parameters each has.
+    parameters: Vec<(u32, u32)>,
 }
 
-impl Btf {
+impl<'b> Btf<'b> {
     /// Reads the description; malformed bytes are refused.
-    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+    pub fn parse(bytes: &'b [u8]) -> Result<Self, String> {
         let short = || "it is cut short".to_owned();
         let magic = bytes.get(..2).ok_or_else(short)?;
         if magic != MAGIC.to_ne_bytes() {
@@ -31,21 +35,16 @@ impl Btf {
             bytes.get(start..end).ok_or_else(short)
         };
         let types = section(header(8)?, header(12)?)?;
-        let strings = section(header(16)?, header(20)?)?;
-        let mut found = Self::default();
+        let mut found = Self { strings: section(header(16)?, header(20)?)?, ..Self::default() };
         let (mut at, mut id) = (0, 1);
         while at < types.len() {
             let field = |index: usize| word(types, at + 4 * index).ok_or_else(short);
             let (name, info, target) = (field(0)?, field(1)?, field(2)?);
             let (kind, count) = (info >> 24 & 0x1f, info & 0xffff);
             match kind {
-                KIND_STRUCT => found.structs.extend(text(strings, name)),
-                KIND_FUNC => {
-                    found.functions.extend(text(strings, name).map(|name| (name, target)));
-                }
-                KIND_FUNC_PROTO => {
-                    found.parameters.insert(id, count);
-                }
+                KIND_STRUCT => found.structs.push(name),
+                KIND_FUNC => found.functions.push((name, target)),
+                KIND_FUNC_PROTO => found.parameters.push((id, count)),
                 _ => {}
             }
             let more = following(kind, count as usize)
@@ -58,12 +57,20 @@ impl Btf {
 
     /// Whether there is a struct of this name.
     pub fn has_struct(&self, name: &str) -> bool {
-        self.structs.iter().any(|known| known == name)
+        self.structs.iter().any(|at| self.is_called(*at, name))
     }
 
-    /// How many parameters the function of this name has.
+    /// How many parameters the function of this name has. Of several the last one counts.
     pub fn parameters_of(&self, function: &str) -> Option<u32> {
-        self.parameters.get(self.functions.get(function)?).copied()
+        let (_, own) = self.functions.iter().rfind(|(at, _)| self.is_called(*at, function))?;
+        let place = self.parameters.binary_search_by_key(own, |(id, _)| *id).ok()?;
+        Some(self.parameters[place].1)
+    }
+
+    /// Whether this name, and no longer one, begins there.
+    fn is_called(&self, at: u32, name: &str) -> bool {
+        let rest = self.strings.get(at as usize..).unwrap_or_default();
+        rest.strip_prefix(name.as_bytes()).is_some_and(|after| after.first() == Some(&0))
     }
 }
 
@@ -87,13 +94,6 @@ fn following(kind: u32, count: usize) -> Option<usize> {
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
-}
-
-fn text(strings: &[u8], at: u32) -> Option<String> {
-    let rest = strings.get(at as usize..)?;
-    let end = rest.iter().position(|byte| *byte == 0)?;
-    let name = std::str::from_utf8(&rest[..end]).ok()?;
-    (!name.is_empty()).then(|| name.to_owned())
 }
 
 #[cfg(test)]
@@ -156,6 +156,8 @@ pub mod tests {
         assert_eq!(read.parameters_of("scx_bpf_create_dsq"), Some(2));
         assert_eq!(read.parameters_of("schedule"), Some(0));
         assert_eq!(read.parameters_of("task_struct"), None);
+        // Neither the beginning of a name nor a longer one is that name.
+        assert!(!read.has_struct("task_") && !read.has_struct("task_struct_"));
         for length in 0..whole.len() {
             assert!(Btf::parse(&whole[..length]).is_err(), "{length}");
         }
