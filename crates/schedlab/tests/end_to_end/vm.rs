@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
+use sys::PrivateDirectory;
 
 /// Two kernels with CFS and two with EEVDF.
 const KERNELS: [&str; 4] = ["debian:5.10", "debian:6.1", "debian:6.12", "debian:6.18"];
@@ -33,6 +34,8 @@ const QEMU: &str = "qemu-system-x86_64";
 /// Longest that anything waits for what a guest does: a little less than a test of guests may take
 /// (.config/nextest.toml). Beside a second run of all tests a guest is five to ten times as slow.
 const GUEST_PATIENCE: Duration = Duration::from_secs(900);
+/// What a runtime directory keeps of KVM until the host reboots.
+const KVM_MEMO: &str = "kvm.json";
 
 /// Whether guests can be booted here; fetches the kernels where they are not cached yet.
 fn has_guests() -> bool {
@@ -81,6 +84,10 @@ impl Guests {
         let bench = Bench::new();
         let name = bench.path().file_name().unwrap().to_string_lossy().into_owned();
         std::fs::create_dir(bench.path().join("tmp")).unwrap();
+        if let Ok(known) = std::fs::read(shared_memo()) {
+            let runtime = PrivateDirectory::make(&bench.path().join("run")).unwrap();
+            runtime.write(KVM_MEMO, &known).unwrap();
+        }
         let path = std::env::var("PATH").unwrap_or_default();
         Self { bench, word: format!("bench={name}"), path }
     }
@@ -187,6 +194,23 @@ impl Guests {
         }
         self.expect(0, &["restore", "--check"]);
     }
+}
+
+impl Drop for Guests {
+    /// Tells other tests what was found out of KVM here.
+    fn drop(&mut self) {
+        let found = std::fs::read(self.bench.path().join("run").join(KVM_MEMO));
+        let (Ok(found), shared) = (found, shared_memo()) else { return };
+        // In one step, for others read it meanwhile. Without it they find out themselves.
+        let draft = shared.with_extension(std::process::id().to_string());
+        let _ = std::fs::write(&draft, found).and_then(|()| std::fs::rename(&draft, &shared));
+    }
+}
+
+/// Where tests keep for each other whether KVM boots guests here: where it does not, each would wait
+/// 20 s to see it.
+fn shared_memo() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(KVM_MEMO)
 }
 
 fn kill(pid: i32, signal: rustix::process::Signal) {
