@@ -4,11 +4,11 @@ use crate::campaigns::{Campaign, emulated, hostile, mixed, undecided};
 use crate::grid::grid;
 use crate::languages::korean;
 use crate::multicore::multicore;
-use crate::{drawn, page, part};
+use crate::{drawn, page, part, rendered};
 use expect_test::expect_file;
 use model::{Histogram, Outcome, Sample, TrialValue};
 use proptest::prelude::*;
-use report::Page;
+use report::{Page, view};
 use unicode_width::UnicodeWidthStr;
 
 /// [`mixed`] with six runs of each subject; `batch` drifts, `fifo` lost a run.
@@ -164,10 +164,11 @@ fn every_campaign_fits_from_40_to_200_columns() {
     let all = [plotted(mixed()), undecided(), multicore(), grid(), emulated()];
     let in_korean = [plotted(mixed()), undecided(), multicore(), grid(), emulated()].map(korean);
     for campaign in all.into_iter().chain(in_korean) {
+        let report = view(&campaign.inputs());
         for width in (40..=200).step_by(8) {
             for is_unicode in [false, true] {
                 let page = Page { is_unicode, is_verbose: true, ..with_plots(width) };
-                let text = drawn(&campaign, "terminal", page);
+                let text = rendered(&report, "terminal", page);
                 let long = text.lines().find(|line| line.width() > width);
                 assert_eq!(long, None, "at {width} columns");
             }
