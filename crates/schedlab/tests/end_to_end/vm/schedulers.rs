@@ -8,19 +8,19 @@ use serde_json::Value;
 /// Programs that the workloads of this file start in guests.
 const FILES: &str = r#"files = ["/bin/sleep", "/usr/bin/pkill"]"#;
 
-/// What each scheduler has to run here.
+/// What each scheduler has to run here: long enough to be looked at before, meanwhile and after.
 pub(super) const WORKLOADS: &str = r#"
 [[workloads]]
 use = "messaging"
 groups = 1
-loops = 20
+loops = 5
 
 [[workloads]]
 use = "wakeup"
 workers = 2
 operations = 1
 footprint = "16k"
-duration = "1s"
+duration = "500ms"
 "#;
 
 /// Which scheduler was seen in charge `before` or `after` a workload ran.
