@@ -114,6 +114,10 @@ impl Tasks {
     }
 }
 
+/// So much of a trace is written at once: standard output alone would write line by line, and a
+/// trace has a byte that ends one in every few events.
+const AT_ONCE_BYTES: usize = 64 << 10;
+
 fn main() -> ExitCode {
     bpf::print_to(|text| tell(io::stderr(), text));
     let outcome = match Cli::parse().command {
@@ -201,7 +205,7 @@ fn run_trace(record: &Record) -> Result<(), Error> {
     let trace = recording::record(&Machine::host("/run"), &choice, duration)?;
     let path = &record.file;
     let written = if path.as_os_str() == "-" {
-        trace.write(io::stdout().lock())
+        trace.write(BufWriter::with_capacity(AT_ONCE_BYTES, io::stdout().lock()))
     } else {
         File::create(path).and_then(|file| trace.write(BufWriter::new(file)))
     };
