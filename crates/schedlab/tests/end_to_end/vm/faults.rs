@@ -12,12 +12,12 @@ use std::time::Duration;
 /// What the test waits for on the console.
 const CUE: &str = "the cue to kill QEMU";
 
-/// On 6.1: from 6.12 on the kernel keeps a share for fair tasks (the fair server), so that
-/// spinning under FIFO no longer hangs a machine. Beside other guests an emulated processor takes
-/// more than a second to start what spins, so the time limit is longer than that. Of one processor,
-/// as all that spins is taken from other tests.
+/// A kernel that halts (reboot(2), LINUX_REBOOT_CMD_HALT) answers nothing any more, and unlike a
+/// task that spins it takes no processor from other tests until it is given up. Beside other guests
+/// an emulated processor takes more than a second to start a program, so the time limit is longer
+/// than that.
 const FAULTS: &str = r#"
-files = ["/usr/bin/chrt", "/bin/sleep", "/usr/bin/tail"]
+files = ["/usr/bin/perl", "/bin/sleep", "/usr/bin/tail"]
 [subjects.one]
 [subjects.other]
 nr_migrate = 8
@@ -37,7 +37,7 @@ label = "hang"
 use = "command"
 subjects = ["one"]
 time_limit = "8s"
-run = ["/bin/sh", "-c", "echo -1 >/proc/sys/kernel/sched_rt_runtime_us; chrt -f 99 sh -c 'while :; do :; done'"]
+run = ["/usr/bin/perl", "-e", "syscall(169, 0xfee1dead, 0x28121969, 0xcdef0123, 0)"]
 
 [[workloads]]
 label = "greedy"
