@@ -38,7 +38,7 @@ fn a_corrupted_frame_is_a_failed_trial_and_the_next_one_has_a_fresh_guest() {
     let flipped = programs.path().join("flipped");
     install_stand_in(programs.path(), &flipped);
     let guests = Guests::new().with_programs(programs.path());
-    let file = guests.experiment("blocks = 2\nkernel = \"debian:6.1\"", SUBJECTS);
+    let file = guests.experiment("blocks = 2\nvcpus = 1\nkernel = \"debian:6.1\"", SUBJECTS);
     // Each subject has a valid block: the failure is counted, and it is no refusal.
     let (shown, told) = guests.expect(0, &["run", &file]);
     assert!(flipped.exists(), "nothing was corrupted");

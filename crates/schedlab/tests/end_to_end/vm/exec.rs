@@ -97,7 +97,8 @@ fn directories_and_large_files_are_in_a_guest_as_they_are_here() {
         put("small/program", script, 0o755),
         put("small/text", b"text\n", 0o640),
     ];
-    let mut command = guests.command(&["vm", "exec", "debian:6.12", "--cmdline", &guests.word]);
+    let mut command = guests.command(&["vm", "exec", "debian:6.12", "--vcpus", "1"]);
+    command.args(["--cmdline", &guests.word]);
     command.args(files.iter().flat_map(|file| ["--file", file]));
     command.args(["--", "sh", "-c", INVENTORY]).arg(&root);
     let there = command.stdin(Stdio::null()).output().unwrap();
@@ -146,8 +147,9 @@ fn a_signal_is_128_and_its_number_and_what_is_not_there_125_with_a_way_on() {
     }
     let guests = Guests::new();
     // 128 and the signal's number, as of a shell.
-    guests.expect(143, &["vm", "exec", "debian:6.1", "--", "sh", "-c", "kill -TERM $$"]);
-    let (_, told) = guests.expect(125, &["vm", "exec", "debian:6.12", "--", "/no/such/program"]);
+    let exec = ["vm", "exec", "debian:6.1", "--vcpus", "1", "--"];
+    guests.expect(143, &[&exec[..], &["sh", "-c", "kill -TERM $$"]].concat());
+    let (_, told) = guests.expect(125, &[&exec[..], &["/no/such/program"]].concat());
     assert!(told.contains("/no/such/program") && told.contains("--file"), "{told}");
     let (_, told) = guests.expect(125, &["vm", "exec", "debian:3.2", "--", "true"]);
     assert!(told.contains("schedlab kernels fetch debian:3.2"), "{told}");
@@ -167,7 +169,7 @@ fn an_interrupt_ends_the_program_and_its_guest_and_so_does_a_kill_of_schedlab() 
     for (signal, status) in [(Signal::INT, Some(9)), (Signal::KILL, None)] {
         let log = std::fs::File::create(guests.bench.path().join("output")).unwrap();
         let mut child = guests
-            .command(&["vm", "exec", "debian:6.12", "--cmdline", &guests.word])
+            .command(&["vm", "exec", "debian:6.12", "--vcpus", "1", "--cmdline", &guests.word])
             .args(["--", "sh", "-c", "trap 'echo heard; exit 9' INT; echo ready; sleep 600 & wait"])
             .stdin(Stdio::null())
             .stdout(log)

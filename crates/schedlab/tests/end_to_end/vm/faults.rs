@@ -230,7 +230,7 @@ fn a_disk_that_fills_up_ends_the_campaign_with_all_its_records_and_it_goes_on_la
             "[[workloads]]\nlabel = \"{label}\"\nuse = \"cyclic\"\nduration = \"200ms\"\n"
         );
     }
-    let file = guests.experiment("blocks = 2\nkernel = \"debian:6.1\"", &text);
+    let file = guests.experiment("blocks = 2\nvcpus = 1\nkernel = \"debian:6.1\"", &text);
     let mut command = guests.command(&["run", &file]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("a record", || guests.record_count() >= 1);

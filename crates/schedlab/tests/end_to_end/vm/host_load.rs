@@ -144,7 +144,8 @@ fn a_trial_that_ends_before_its_load_from_the_host_ends_its_guest() {
     }
     let guests = Guests::new();
     let more = "process = \"warm\"\nduration = \"20s\"\ntime_limit = \"3s\"";
-    let file = guests.experiment(KEYS, &rest(&[FROM_HOST], more));
+    let keys = KEYS.replace("vcpus = 2", "vcpus = 1");
+    let file = guests.experiment(&keys, &rest(&[FROM_HOST], more));
     let output = guests.command(&["run", &file]).output().unwrap();
     let records = guests.records();
     assert_eq!(records.len(), 2, "{}", errors(&output));

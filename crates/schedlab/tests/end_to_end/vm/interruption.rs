@@ -26,7 +26,7 @@ fn a_campaign_interrupted_in_a_boot_and_between_boots_goes_on_by_rule() {
         return;
     }
     let guests = Guests::new();
-    let file = guests.experiment("blocks = 2\nkernel = \"debian:6.12\"", SUBJECTS);
+    let file = guests.experiment("blocks = 2\nvcpus = 1\nkernel = \"debian:6.1\"", SUBJECTS);
     // In the middle of a boot: two of its four trials ran.
     let first = interrupted_after(&guests, &file, 2);
     assert!((2..4).contains(&first.len()), "{} records", first.len());

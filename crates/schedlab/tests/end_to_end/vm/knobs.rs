@@ -107,7 +107,7 @@ fn five_configurations_are_put_back(kernels: [Kernel; 2]) {
         }
     }
     text += "[[workloads]]\nuse = \"pipe\"\nloops = 50\n";
-    let file = guests.experiment("blocks = 1", &text);
+    let file = guests.experiment("blocks = 1\nvcpus = 1", &text);
     guests.expect(0, &["run", &file]);
     let records = guests.records();
     let mut readings = 0;
