@@ -18,21 +18,21 @@ use = "net"
 label = "connect"
 far = "guest"
 test = "connect"
-duration = "500ms"
+duration = "300ms"
 
 [[workloads]]
 use = "net"
 label = "request"
 far = "guest"
 test = "request"
-duration = "500ms"
+duration = "300ms"
 
 [[workloads]]
 use = "net"
 label = "stream"
 far = "guest"
 test = "stream_both"
-duration = "1s"
+duration = "500ms"
 load = "cpu:1"
 
 [[workloads]]
@@ -40,14 +40,14 @@ use = "net"
 label = "messages"
 far = "guest"
 test = "messages"
-duration = "500ms"
+duration = "300ms"
 
 [[workloads]]
 use = "net"
 label = "one-way"
 far = "guest"
 test = "stream"
-duration = "500ms"
+duration = "300ms"
 
 [[workloads]]
 use = "net"
@@ -55,7 +55,7 @@ label = "datagrams"
 far = "guest"
 test = "datagrams"
 rate = 200
-duration = "500ms"
+duration = "300ms"
 
 [[workloads]]
 use = "net"
@@ -64,7 +64,7 @@ far = "namespace"
 test = "request"
 delay = "5ms"
 delay_by = "netem"
-duration = "500ms"
+duration = "300ms"
 "#;
 
 /// The network devices of this machine.
