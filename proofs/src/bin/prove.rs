@@ -6,6 +6,7 @@ use proofs::crowd::Mix;
 use proofs::survival::{SurvivalRun, survive};
 use proofs::trace::OrderedTrace;
 use proofs::{models, recording, shares, waits};
+use schedulers::own::trace::Trace;
 use schedulers::own::{Choice, Options, Running, keep, serve, stall};
 use serde_json::Value;
 use std::fs::File;
@@ -47,6 +48,15 @@ enum Command {
     },
     /// Load a scheduler with tracing, keep tasks of every kind busy, and write what it told
     Trace(Record),
+    /// The same of several schedulers in turn, to standard output: before each trace its length, in
+    /// eight bytes from the lowest on
+    Traces {
+        /// How long each, in seconds
+        seconds: u64,
+        /// The schedulers
+        #[arg(required = true)]
+        schedulers: Vec<String>,
+    },
     /// Replay a trace through the model of its algorithm
     Replay {
         /// As `trace` wrote it
@@ -130,6 +140,7 @@ fn main() -> ExitCode {
         }
         Command::Serve { scheduler } if scheduler == "stall" => keep(&stall()),
         Command::Trace(record) => run_trace(&record),
+        Command::Traces { seconds, schedulers } => run_traces(seconds, &schedulers),
         Command::Replay { trace } => run_replay(&trace),
         Command::Serve { scheduler } => {
             return ExitCode::from(u8::try_from(serve(&scheduler)).unwrap_or(1));
@@ -199,10 +210,44 @@ fn under(text: &str, measure: impl FnOnce() -> Result<Value, String>) -> Result<
     Ok(())
 }
 
+fn recorded(scheduler: &str, seconds: u64) -> Result<Trace, Error> {
+    recording::record(&Machine::host("/run"), &choice(scheduler)?, Duration::from_secs(seconds))
+}
+
+fn run_traces(seconds: u64, schedulers: &[String]) -> Result<(), Error> {
+    for scheduler in schedulers {
+        let trace = recorded(scheduler, seconds)?;
+        write_with_length(&trace).map_err(|error| {
+            Error::environment(format!("cannot write the trace of {scheduler}"), error)
+        })?;
+    }
+    Ok(())
+}
+
+fn write_with_length(trace: &Trace) -> io::Result<()> {
+    let mut length = Length(0);
+    trace.write(&mut length)?;
+    let mut output = BufWriter::with_capacity(AT_ONCE_BYTES, io::stdout().lock());
+    output.write_all(&length.0.to_le_bytes())?;
+    trace.write(&mut output)
+}
+
+/// Counts what is written: a second copy of a trace may not fit into a guest.
+struct Length(u64);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 fn run_trace(record: &Record) -> Result<(), Error> {
-    let choice = choice(&record.scheduler)?;
-    let duration = Duration::from_secs(record.seconds);
-    let trace = recording::record(&Machine::host("/run"), &choice, duration)?;
+    let trace = recorded(&record.scheduler, record.seconds)?;
     let path = &record.file;
     let written = if path.as_os_str() == "-" {
         trace.write(BufWriter::with_capacity(AT_ONCE_BYTES, io::stdout().lock()))
