@@ -23,6 +23,7 @@ mod nested;
 mod noncentral;
 mod normal;
 mod outlier;
+mod pair_slopes;
 mod power;
 mod proportion;
 mod selection;

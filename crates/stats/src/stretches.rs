@@ -2,8 +2,8 @@
 //! which nobody knows what happened: only pairs inside a stretch count.
 
 use crate::exact::above_zero;
-use crate::moments::median;
 use crate::normal::{normal_cdf, normal_quantile};
+use crate::pair_slopes::PairSlopes;
 use crate::trend::{MOST_EXACT, random_inversions};
 
 /// Fewer values say nothing about how neighbours resemble each other.
@@ -14,8 +14,8 @@ const MOST_CORRELATED: f64 = 0.95;
 /// The trend of a series: Theil's and Sen's slope, Mann's and Kendall's test of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonotoneTrend {
-    /// Slopes of all pairs inside stretches, ascending.
-    slopes: Vec<f64>,
+    /// Of all pairs inside stretches.
+    slopes: PairSlopes,
     /// Pairs that rise less pairs that fall.
     score: i64,
     null: Null,
@@ -51,15 +51,13 @@ impl MonotoneTrend {
         if all().count() < 4 || !is_finite || !stretches.iter().all(ascends) {
             return None;
         }
-        let mut slopes: Vec<f64> = stretches.iter().flat_map(|stretch| of_pairs(stretch)).collect();
-        slopes.sort_unstable_by(f64::total_cmp);
-        let rising = slopes.iter().filter(|slope| **slope > 0.0).count() as i64;
-        let falling = slopes.iter().filter(|slope| **slope < 0.0).count() as i64;
+        let slopes = PairSlopes::of(stretches);
+        let (rising, falling) = (slopes.rising(), slopes.falling());
         if rising + falling == 0 {
             return None;
         }
         let correlation = correlation(stretches, rising > falling);
-        let has_ties = rising + falling < slopes.len() as i64;
+        let has_ties = rising + falling < slopes.count();
         let null = if has_ties || correlation > 0.0 || all().count() > MOST_EXACT {
             let inflated = (1.0 + correlation) / (1.0 - correlation);
             let variance: f64 = stretches.iter().map(|stretch| variance_of_score(stretch)).sum();
@@ -72,7 +70,7 @@ impl MonotoneTrend {
 
     /// The median slope, in values per time.
     pub fn slope(&self) -> f64 {
-        median(&self.slopes).unwrap_or(0.0)
+        self.slopes.median().unwrap_or(0.0)
     }
 
     /// Two-sided p of no trend; never 0.
@@ -83,7 +81,7 @@ impl MonotoneTrend {
     /// The slopes that the test at level `alpha` does not reject (Sen 1968); infinite where
     /// so few values exclude none.
     pub fn interval(&self, alpha: f64) -> (f64, f64) {
-        let pairs = self.slopes.len() as i64;
+        let pairs = self.slopes.count();
         // The smallest score that rejects, of those that a series without ties can have.
         let rejects = match &self.null {
             Null::Exact(_) => (0..=pairs)
@@ -96,10 +94,10 @@ impl MonotoneTrend {
         };
         // So many slopes may lie outside on either side.
         let outside = (pairs - rejects).div_euclid(2);
-        let Ok(outside) = usize::try_from(outside) else {
-            return (f64::NEG_INFINITY, f64::INFINITY);
-        };
-        (self.slopes[outside], self.slopes[self.slopes.len() - 1 - outside])
+        let ranks = usize::try_from(outside).ok().zip(usize::try_from(pairs - 1 - outside).ok());
+        let ends =
+            ranks.and_then(|(low, high)| self.slopes.ranked(low).zip(self.slopes.ranked(high)));
+        ends.unwrap_or((f64::NEG_INFINITY, f64::INFINITY))
     }
 
     /// How much neighbours resemble each other beside the trend: what the interval was widened
@@ -109,7 +107,7 @@ impl MonotoneTrend {
     }
 
     fn p_of(&self, score: i64) -> f64 {
-        let pairs = self.slopes.len() as i64;
+        let pairs = self.slopes.count();
         match &self.null {
             Null::Exact(distribution) => {
                 let all = distribution.iter().enumerate();
@@ -123,15 +121,6 @@ impl MonotoneTrend {
             }
         }
     }
-}
-
-fn of_pairs(stretch: &[(f64, f64)]) -> Vec<f64> {
-    let mut slopes = Vec::with_capacity(stretch.len() * stretch.len().saturating_sub(1) / 2);
-    for (index, first) in stretch.iter().enumerate() {
-        let later = &stretch[index + 1..];
-        slopes.extend(later.iter().map(|second| (second.1 - first.1) / (second.0 - first.0)));
-    }
-    slopes
 }
 
 /// Kendall's variance of the score of one stretch, with his correction for ties.
