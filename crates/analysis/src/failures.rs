@@ -2,7 +2,9 @@
 
 use crate::observations::Observations;
 use crate::rulebook::Basis;
-use model::{FailureCount, Finding, Outcome, Plan, Role, Verdict, round_significant as round};
+use model::{
+    FailureCount, Finding, Outcome, Plan, Record, Role, Verdict, round_significant as round,
+};
 use stats::{fisher_exact, holm, sign_sequence};
 use std::collections::BTreeMap;
 
@@ -11,9 +13,17 @@ const FAILED_SHARE: f64 = 0.10;
 /// Level of Fisher's test.
 const LEVEL: f64 = 0.05;
 
+/// Outcomes by subject and workload.
+pub(crate) type Counts<'a> = BTreeMap<(&'a str, &'a str), FailureCount>;
+
 /// Counts for every subject and workload that ran, compared by tests of a fixed number of blocks.
 pub(crate) fn failures(plan: &Plan, observations: &Observations<'_>) -> Vec<FailureCount> {
-    compared(plan, observations, Basis::Tests)
+    failures_among(plan, &counted(observations.all()))
+}
+
+/// The same of outcomes that are counted already.
+pub(crate) fn failures_among(plan: &Plan, known: &Counts<'_>) -> Vec<FailureCount> {
+    compared(plan, known, &p_of_counts)
 }
 
 /// The same by tests that hold at every block, as its user may end a campaign at any. None of broken
@@ -22,12 +32,17 @@ pub(crate) fn failures_at_every_block(
     plan: &Plan,
     observations: &Observations<'_>,
 ) -> Vec<FailureCount> {
-    let counts = compared(plan, observations, Basis::Sequence).into_iter();
+    let by_signs = |pair: [&FailureCount; 2]| p_at_every_block(observations, pair);
+    let counts = compared(plan, &counted(observations.all()), &by_signs).into_iter();
     counts.map(|count| FailureCount { p_invalid: None, ..count }).collect()
 }
 
-fn compared(plan: &Plan, observations: &Observations<'_>, basis: Basis) -> Vec<FailureCount> {
-    let known = counted(observations);
+/// The counts of a plan, with the p of each that it and what it is compared with fail alike.
+fn compared(
+    plan: &Plan,
+    known: &Counts<'_>,
+    p_failure: &dyn Fn([&FailureCount; 2]) -> Option<f64>,
+) -> Vec<FailureCount> {
     let mut counts = Vec::new();
     for workload in &plan.workloads {
         let of = |subject: &str| known.get(&(subject, workload.label.as_str())).cloned();
@@ -42,7 +57,7 @@ fn compared(plan: &Plan, observations: &Observations<'_>, basis: Basis) -> Vec<F
                 continue;
             };
             if let Some(other) = of(&other.id) {
-                count.p_failure = p_failure(observations, [&count, &other], basis);
+                count.p_failure = p_failure([&count, &other]);
                 count.p_invalid =
                     fisher_exact(count.invalid, count.trials, other.invalid, other.trials);
             }
@@ -51,23 +66,19 @@ fn compared(plan: &Plan, observations: &Observations<'_>, basis: Basis) -> Vec<F
         // The reference stands first among its workload's.
         counts.splice(place..place, of_reference);
     }
-    judge(plan, &known, &mut counts);
+    judge(plan, known, &mut counts);
     counts
 }
 
 /// Two-sided p that a subject and another one fail alike on a workload (docs/method.md#m-failures).
-fn p_failure(
-    observations: &Observations<'_>,
-    [subject, other]: [&FailureCount; 2],
-    basis: Basis,
-) -> Option<f64> {
-    match basis {
-        Basis::Tests => fisher_exact(subject.failed, ran(subject), other.failed, ran(other)),
-        Basis::Sequence => {
-            let [own, others] = failed_alone(observations, [subject, other]);
-            sign_sequence(own, own + others)
-        }
-    }
+fn p_of_counts([subject, other]: [&FailureCount; 2]) -> Option<f64> {
+    fisher_exact(subject.failed, ran(subject), other.failed, ran(other))
+}
+
+/// The same by the blocks in which one of them failed alone, which holds at every block.
+fn p_at_every_block(observations: &Observations<'_>, pair: [&FailureCount; 2]) -> Option<f64> {
+    let [own, others] = failed_alone(observations, pair);
+    sign_sequence(own, own + others)
 }
 
 /// In how many blocks each of two subjects failed on a workload while the other one completed.
@@ -98,7 +109,26 @@ pub(crate) fn compare_pairs(
     observations: &Observations<'_>,
     basis: Basis,
 ) {
-    let known = counted(observations);
+    let known = counted(observations.all());
+    match basis {
+        Basis::Tests => compare_counted(findings, &known),
+        Basis::Sequence => {
+            let by_signs = |pair: [&FailureCount; 2]| p_at_every_block(observations, pair);
+            compare_by(findings, &known, &by_signs);
+        }
+    }
+}
+
+/// The same by tests of a fixed number of blocks, of outcomes that are counted already.
+pub(crate) fn compare_counted(findings: &mut [Finding], known: &Counts<'_>) {
+    compare_by(findings, known, &p_of_counts);
+}
+
+fn compare_by(
+    findings: &mut [Finding],
+    known: &Counts<'_>,
+    p_failure: &dyn Fn([&FailureCount; 2]) -> Option<f64>,
+) {
     for finding in findings {
         let question = &finding.question;
         let workload = question.workload.as_str();
@@ -108,13 +138,13 @@ pub(crate) fn compare_pairs(
             .zip(reference)
             .filter(|(subject, reference)| subject.failed + reference.failed > 0)
             .filter(|_| question.role == Role::Primary);
-        let p = both.and_then(|(one, other)| p_failure(observations, [one, other], basis));
+        let p = both.and_then(|(one, other)| p_failure([one, other]));
         finding.p_failure = p.map(round);
     }
 }
 
 /// Whether each subject fails more or less often than what it is compared with, Holm over all.
-fn judge(plan: &Plan, known: &BTreeMap<(&str, &str), FailureCount>, counts: &mut [FailureCount]) {
+fn judge(plan: &Plan, known: &Counts<'_>, counts: &mut [FailureCount]) {
     // A reference is compared with nothing: it asks no question.
     let (asked, p_values): (Vec<&mut FailureCount>, Vec<f64>) =
         counts.iter_mut().filter_map(|count| count.p_failure.map(|p| (count, p))).unzip();
@@ -133,12 +163,10 @@ fn judge(plan: &Plan, known: &BTreeMap<(&str, &str), FailureCount>, counts: &mut
     }
 }
 
-/// Outcomes by subject and workload.
-pub(crate) fn counted<'a>(
-    observations: &Observations<'a>,
-) -> BTreeMap<(&'a str, &'a str), FailureCount> {
-    let mut counts: BTreeMap<(&str, &str), FailureCount> = BTreeMap::new();
-    for record in observations.all() {
+/// Outcomes by subject and workload, of the records that count.
+pub(crate) fn counted<'a>(latest: impl IntoIterator<Item = &'a Record>) -> Counts<'a> {
+    let mut counts = Counts::new();
+    for record in latest {
         let key = (record.subject.as_str(), record.workload.as_str());
         let count = counts.entry(key).or_insert_with(|| FailureCount {
             subject: record.subject.clone(),
@@ -233,7 +261,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, records};
     use crate::{ended, judge, live};
-    use model::{Direction, Findings, Record, Reduction};
+    use model::{Direction, Findings, Reduction};
 
     /// Subjects that failed in these blocks of as many.
     fn failing(blocks: usize, subjects: &[(&str, Vec<usize>)]) -> (Plan, Vec<Record>) {

@@ -12,6 +12,27 @@ pub(crate) struct Observations<'a> {
     predecessors: BTreeMap<(u32, &'a str, &'a str), &'a str>,
 }
 
+/// The latest record of each trial, by block, subject and workload. An import has up to a million, of
+/// which a map would be several times as large as the order alone.
+pub(crate) fn latest(records: &[Record]) -> Vec<&Record> {
+    let subjects = ranks(records.iter().map(|record| record.subject.as_str()));
+    let workloads = ranks(records.iter().map(|record| record.workload.as_str()));
+    let place = |(at, record): (usize, &Record)| {
+        let names = (subjects[record.subject.as_str()], workloads[record.workload.as_str()]);
+        ((record.block, names), record.sequence, at)
+    };
+    let mut places: Vec<_> = records.iter().enumerate().map(place).collect();
+    places.sort_unstable();
+    let of_trials = places.chunk_by(|one, other| one.0 == other.0);
+    of_trials.filter_map(|all| all.last()).map(|(.., at)| &records[*at]).collect()
+}
+
+/// Of each name its place among all in order.
+fn ranks<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, u32> {
+    let all: BTreeSet<&str> = names.collect();
+    all.into_iter().zip(0..).collect()
+}
+
 /// What the sitting of each trial followed. A sitting that ran again followed what came before its last
 /// run. Of an import each workload may have sittings of its own.
 fn predecessors(records: &[Record]) -> BTreeMap<(u32, &str, &str), &str> {

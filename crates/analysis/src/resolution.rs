@@ -353,18 +353,21 @@ fn repeated(sorted: &[f64], scale: Scale) -> Vec<CountedValue> {
 }
 
 /// Values without the rarest of them, of which so many may be left out.
-fn frequent(mut values: Vec<CountedValue>, most_odd: usize) -> Vec<CountedValue> {
+fn frequent(values: Vec<CountedValue>, most_odd: usize) -> Vec<CountedValue> {
+    let mut rarest_first: Vec<usize> = (0..values.len()).collect();
+    rarest_first.sort_by_key(|place| values[*place].1);
+    let mut is_left_out = vec![false; values.len()];
     let mut left_out: usize = 0;
-    while values.len() > 2 {
-        let rarest = values.iter().enumerate().min_by_key(|(_, (_, count))| *count);
-        let Some((place, (_, count))) = rarest else { break };
-        left_out += count;
+    // Two at least remain.
+    for place in rarest_first.into_iter().take(values.len().saturating_sub(2)) {
+        left_out += values[place].1;
         if left_out > most_odd {
             break;
         }
-        values.remove(place);
+        is_left_out[place] = true;
     }
-    values
+    let kept = values.into_iter().zip(is_left_out).filter(|(_, is_left_out)| !is_left_out);
+    kept.map(|(value, _)| value).collect()
 }
 
 /// The largest step, not below this, that nine in ten of these lie apart by; none of values that do

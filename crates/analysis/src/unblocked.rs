@@ -14,21 +14,21 @@ mod table;
 
 use crate::claims::{ClaimEvidence, ClaimedFindings, claims, decide_differences, is_about};
 use crate::comparison::{deciding, effect_of};
-use crate::failures::{compare_pairs, failures, rounded};
+use crate::failures::{compare_counted, counted, failures_among, rounded};
 use crate::family::{holm_levels, holm_of};
-use crate::observations::Observations;
+use crate::observations::latest;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
 use crate::rulebook::{Basis, Evidence, Signals, further, infer, obstacles, rule};
 use crate::trial_facts::doubts;
 use model::{
-    Claim, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record,
-    Tail, Verdict, round_significant as round,
+    Claim, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Question,
+    Record, Tail, Verdict, round_significant as round,
 };
 use samples::Samples;
 use stats::{TTest, ln};
 use std::collections::BTreeMap;
-use table::Table;
+use table::{Family, Table};
 
 /// With more dimensions than this only single ones are margins.
 const MOST_CROSSED: usize = 3;
@@ -44,13 +44,15 @@ pub(crate) fn judge(
     let mut findings = Vec::new();
     let mut families = BTreeMap::new();
     for kept in margins(dimensions) {
-        let family = table.family(&kept);
+        let family = table.family(&kept, &plan.comparisons);
         families.insert(name_of(&kept, dimensions), family.len());
-        findings.extend(judge_family(plan, &family.iter().collect::<Vec<_>>()));
+        findings.extend(judge_family(plan, family.len(), &|number| family.samples(number)));
     }
-    let observations = Observations::of(records);
+    let claims = claims_of(plan, &table, dimensions);
+    drop(table);
     // Of cells: one execution that fails may be several trials of a margin.
-    compare_pairs(&mut findings, &observations, Basis::Tests);
+    let known = counted(latest(records));
+    compare_counted(&mut findings, &known);
     Findings {
         format: FINDINGS_FORMAT.to_owned(),
         plan_digest: plan.digest.clone(),
@@ -59,44 +61,54 @@ pub(crate) fn judge(
         families,
         rankings: rankings(plan, &findings),
         use_cases: Vec::new(),
-        claims: claims_of(plan, records, dimensions, fixed),
+        claims,
         trends: Vec::new(),
         findings,
-        failures: failures(plan, &observations).into_iter().map(rounded).collect(),
+        failures: failures_among(plan, &known).into_iter().map(rounded).collect(),
         caveats: plan.imported.iter().flat_map(|imported| imported.caveats.clone()).collect(),
     }
 }
 
 /// Claims are about any pair of subjects, whether the plan compares them or not. The comparisons of
 /// all claims are one family, and those of each claim are judged as if it were the only one.
-fn claims_of(
-    plan: &Plan,
-    records: &[Record],
-    dimensions: &[String],
-    fixed: &[String],
-) -> Vec<ClaimFinding> {
-    let of_all = Plan { comparisons: Comparisons::All, ..plan.clone() };
-    let table = Table::of(&of_all, records, dimensions, fixed);
-    let every = margins(dimensions).into_iter().flat_map(|kept| table.family(&kept));
-    let is_claimed = |samples: &Samples<'_>| {
-        plan.claims.iter().any(|claim| is_about(plan, claim, &samples.question).is_some())
+fn claims_of(plan: &Plan, table: &Table<'_>, dimensions: &[String]) -> Vec<ClaimFinding> {
+    if plan.claims.is_empty() {
+        return Vec::new();
+    }
+    let families: Vec<Family<'_, '_>> =
+        margins(dimensions).iter().map(|kept| table.family(kept, &Comparisons::All)).collect();
+    let every =
+        families.iter().flat_map(|family| (0..family.len()).map(move |number| (family, number)));
+    let is_claimed = |question: &Question| {
+        plan.claims.iter().any(|claim| is_about(plan, claim, question).is_some())
     };
-    let family: Vec<Samples<'_>> = every.filter(is_claimed).collect();
-    let judged = |members: &[&Samples<'_>]| {
-        let mut found = judge_family(plan, members);
-        let tests: Vec<Option<TTest>> = members.iter().map(|member| member.test()).collect();
-        decide_differences(&mut found, &tests, plan.alpha);
-        found
-    };
-    let together = judged(&family.iter().collect::<Vec<_>>());
+    let asked: Vec<(&Family<'_, '_>, usize)> =
+        every.filter(|(family, number)| is_claimed(&family.question(*number))).collect();
+    let together = judge_claimed(plan, &asked);
     let of_claim = |claim: &Claim| {
-        let is_own = |one: &&Samples<'_>| is_about(plan, claim, &one.question).is_some();
-        let own: Vec<&Samples<'_>> = family.iter().filter(is_own).collect();
-        if own.len() == family.len() { together.clone() } else { judged(&own) }
+        let is_own = |question: &Question| is_about(plan, claim, question).is_some();
+        let own: Vec<(&Family<'_, '_>, usize)> = asked
+            .iter()
+            .copied()
+            .filter(|(family, number)| is_own(&family.question(*number)))
+            .collect();
+        if own.len() == asked.len() { together.clone() } else { judge_claimed(plan, &own) }
     };
     let alone = plan.claims.iter().map(of_claim).collect();
     let claimed = ClaimedFindings { together, alone };
     claims(plan, ClaimEvidence::without_blocks(&claimed, plan.alpha))
+}
+
+/// The findings of questions that claims ask, each by its family and number.
+fn judge_claimed<'a>(plan: &Plan, asked: &[(&Family<'_, 'a>, usize)]) -> Vec<Finding> {
+    let samples = |at: usize| -> Samples<'a> {
+        let (family, number) = asked[at];
+        family.samples(number)
+    };
+    let mut found = judge_family(plan, asked.len(), &samples);
+    let tests: Vec<Option<TTest>> = (0..asked.len()).map(|at| samples(at).test()).collect();
+    decide_differences(&mut found, &tests, plan.alpha);
+    found
 }
 
 /// Which dimensions a question keeps: all of them are cells, none is everything.
@@ -127,9 +139,19 @@ fn name_of(kept: &[usize], dimensions: &[String]) -> String {
     names.join("+")
 }
 
-fn judge_family(plan: &Plan, family: &[&Samples<'_>]) -> Vec<Finding> {
-    let tests: Vec<Option<TTest>> = family.iter().map(|samples| samples.test()).collect();
-    let thetas: Vec<f64> = family.iter().map(|samples| ln(1.0 + samples.metric.margin)).collect();
+/// Judges so many questions together. Their samples are made twice: all of them at once would be as
+/// many times the file as there are subjects.
+fn judge_family<'a>(
+    plan: &Plan,
+    count: usize,
+    samples_of: &dyn Fn(usize) -> Samples<'a>,
+) -> Vec<Finding> {
+    let (tests, thetas): (Vec<Option<TTest>>, Vec<f64>) = (0..count)
+        .map(|number| {
+            let samples = samples_of(number);
+            (samples.test(), ln(1.0 + samples.metric.margin))
+        })
+        .unzip();
     let differences =
         holm_of(&tests.iter().map(|test| test.and_then(|t| t.p_difference())).collect::<Vec<_>>());
     let raw: Vec<Option<f64>> = tests
@@ -139,10 +161,11 @@ fn judge_family(plan: &Plan, family: &[&Samples<'_>]) -> Vec<Finding> {
         .collect();
     let equivalences = holm_of(&raw);
     let levels = holm_levels(&raw, plan.alpha);
-    let judged = family.iter().enumerate().map(|(index, samples)| {
+    let judged = (0..count).map(|index| {
         let adjusted = (differences[index], equivalences[index]);
         let test = tests[index].as_ref();
-        let mut finding = finding(plan, samples, test, thetas[index], adjusted, family.len());
+        let samples = samples_of(index);
+        let mut finding = finding(plan, &samples, test, thetas[index], adjusted, count);
         let is_shown = finding.verdict == Verdict::Equivalent;
         if let (Some(effect), Some(test)) = (&mut finding.effect, test.filter(|_| is_shown)) {
             effect.deciding = (!test.is_degenerate()).then(|| deciding(test, levels[index]));

@@ -1,18 +1,23 @@
 //! The numbers behind the verdicts, one for each trial and metric, to be shown beside them.
 
-use crate::observations::Observations;
+use crate::observations::latest;
 use crate::pairs::{LEAST_SHOWN, tail};
 use crate::reduce::reduce;
-use model::{Metric, Outcome, Plan, Record, TrialValue, round_significant as round};
+use model::{Metric, Outcome, Plan, Record, TrialValue, WorkloadPlan, round_significant as round};
+use std::collections::BTreeMap;
 
 /// What every completed trial reduces to, by block, subject and workload, metrics in the
 /// plan's order. The latest record of a trial counts, as it does for verdicts, and a
 /// quantile with too few events beyond it is left out, as it is there.
 pub fn values(plan: &Plan, records: &[Record]) -> Vec<TrialValue> {
-    let observations = Observations::of(records);
+    let mut workloads: BTreeMap<&str, &WorkloadPlan> = BTreeMap::new();
+    for workload in &plan.workloads {
+        workloads.entry(&workload.label).or_insert(workload);
+    }
+    let completed = latest(records).into_iter();
     let mut values = Vec::new();
-    for record in observations.all().filter(|record| record.outcome == Outcome::Completed) {
-        let Some(workload) = plan.workload(&record.workload) else { continue };
+    for record in completed.filter(|record| record.outcome == Outcome::Completed) {
+        let Some(workload) = workloads.get(record.workload.as_str()) else { continue };
         for metric in &workload.metrics {
             let Some(value) = value(record, metric) else { continue };
             values.push(TrialValue {

@@ -76,7 +76,7 @@ pub(super) fn comparisons<'a>(
         for pair in pairs(plan, claim) {
             let turned = turned(records, &pair);
             let observations = Observations::of(&turned);
-            let counts: Vec<FailureCount> = counted(&observations).into_values().collect();
+            let counts: Vec<FailureCount> = counted(observations.all()).into_values().collect();
             let gathered = Gathered { plan, observations: &observations, counts: &counts };
             for asked in asked(plan, claim, &pair) {
                 if comparisons.iter().all(|known| known.asked.question != asked.question) {

@@ -49,11 +49,6 @@ impl Samples<'_> {
         Some(TTest { mean: sign * test.mean, skew: sign * test.skew, ..test })
     }
 
-    /// 0 of the reference, 1 of the subject.
-    pub(super) fn side(&self, id: &str) -> Option<usize> {
-        [&self.question.reference, &self.question.subject].iter().position(|own| *own == id)
-    }
-
     /// The tail-size rule, of a quantile.
     pub(super) fn tail(&self) -> Option<Tail> {
         self.events.and_then(|events| tail(self.metric.reduction, events))
@@ -97,10 +92,16 @@ impl Samples<'_> {
             values.map(|log| sign * log).chain(failures).collect()
         };
         let [reference, subject] = [0, 1].map(with_failures);
+        let mut sorted = reference.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        // Pairs in which the subject is above, less those in which it is below.
         let above: f64 = subject
             .iter()
-            .flat_map(|one| reference.iter().map(move |other| one.total_cmp(other) as i8))
-            .map(f64::from)
+            .map(|one| {
+                let less = sorted.partition_point(|other| other.total_cmp(one).is_lt());
+                let up_to = sorted.partition_point(|other| other.total_cmp(one).is_le());
+                less as f64 - (sorted.len() - up_to) as f64
+            })
             .sum();
         let shows_the_same = self.strata.len() == 1
             && mann_whitney(&reference, &subject).is_some_and(|p| p < alpha)
@@ -136,9 +137,14 @@ impl Samples<'_> {
         let series = |logs: &Vec<f64>| logs.iter().enumerate().map(place).collect::<Vec<_>>();
         let stretches: Vec<Vec<(f64, f64)>> = self.strata.values().flatten().map(series).collect();
         let trend = MonotoneTrend::of(&stretches)?;
+        let p = trend.p();
+        // The slope of many values takes long, and most have no trend.
+        if !is_drift(p, f64::INFINITY, theta) {
+            return None;
+        }
         let longest = stretches.iter().map(Vec::len).max().unwrap_or(0);
         let change = trend.slope() * (longest as f64 - 1.0);
-        is_drift(trend.p(), change, theta).then_some(change)
+        is_drift(p, change, theta).then_some(change)
     }
 
     /// Geometric mean of one side over strata of equal weight.

@@ -1,8 +1,10 @@
 //! All imported values with their places, and the questions that they answer.
+//!
+//! A file has up to a million rows, and every pair of subjects asks about them: a value is held once,
+//! with numbers in place of names, and the samples of a question are made where they are asked for.
 
 use super::name_of;
 use super::samples::Samples;
-use crate::questions::every_pair;
 use crate::reduce::{Lack, reduce, series};
 use crate::resolution::take;
 use model::{
@@ -14,44 +16,66 @@ use std::collections::BTreeMap;
 
 /// One value: a logarithm with its place.
 struct Cell<'a> {
-    subject: &'a str,
-    metric: &'a str,
-    levels: Vec<String>,
-    replicate: u32,
-    sequence: u64,
-    log: Result<f64, Lack>,
-    /// The values that it was reduced from; none where it is one of them.
-    series: Vec<&'a [f64]>,
-    /// Rows of the file that it was taken from; a quantile of a merged histogram is one.
-    rows: usize,
-    /// Events that a quantile was taken from.
+    record: &'a Record,
+    metric: &'a Metric,
+    /// Numbers of these in the table.
+    subject: u32,
+    workload: u32,
+    /// NaN of a value that has no logarithm.
+    log: f64,
+    /// Events that a quantile was taken from; none of anything else.
     events: Option<u64>,
 }
 
-/// A trial without a value.
-struct Failure<'a> {
-    subject: &'a str,
-    levels: Vec<String>,
-}
-
-/// What one execution measured for a question.
-#[derive(Default)]
-struct Execution {
-    /// Sum of the logarithms of its rows, and how many rows there are.
-    sum: f64,
-    rows: f64,
-    /// Position of its first row in the file.
-    begins: Option<u64>,
+/// What one row of an execution measured for a question.
+struct ExecutionRow {
+    /// Place of the stratum, and reference or subject.
+    stratum: u32,
+    side: u32,
+    replicate: u32,
+    /// Rows of the file that it was taken from; a quantile of a merged histogram is one.
+    rows: u32,
+    sequence: u64,
+    log: f64,
 }
 
 /// All values.
 pub(super) struct Table<'a> {
     plan: &'a Plan,
     dimensions: &'a [String],
+    /// Whether the load waited for each answer.
+    is_closed_loop: bool,
     /// Whether each dimension is fixed by an execution.
     is_fixed: Vec<bool>,
+    /// The levels of each workload.
+    levels: Vec<Vec<String>>,
+    /// Subjects by number.
+    subjects: BTreeMap<&'a str, u32>,
     cells: Vec<Cell<'a>>,
-    failures: Vec<Failure<'a>>,
+    /// Trials without a value, by workload and subject.
+    failures: BTreeMap<(u32, u32), u64>,
+}
+
+/// Questions about one metric at the same levels, one for each pair of subjects.
+struct Part<'a> {
+    metric: &'a Metric,
+    label: String,
+    /// Places of its values by subject, in the order of the records.
+    cells: BTreeMap<u32, Vec<u32>>,
+    /// Trials that failed, by subject.
+    failed: BTreeMap<u32, u64>,
+}
+
+/// The questions that keep the same dimensions.
+pub(super) struct Family<'t, 'a> {
+    table: &'t Table<'a>,
+    name: String,
+    parts: Vec<Part<'a>>,
+    pairs: Vec<(&'a Subject, &'a Subject)>,
+    /// The levels that an execution fixes and the questions do not keep, in order.
+    strata: Vec<Vec<String>>,
+    /// Of each workload the place of its levels among these.
+    stratum_of: Vec<u32>,
 }
 
 impl<'a> Table<'a> {
@@ -61,87 +85,135 @@ impl<'a> Table<'a> {
         dimensions: &'a [String],
         fixed: &[String],
     ) -> Self {
-        let levels: BTreeMap<&str, Vec<String>> = plan
-            .workloads
-            .iter()
-            .map(|workload| (workload.label.as_str(), levels(workload, dimensions)))
-            .collect();
-        let (mut cells, mut failures) = (Vec::new(), Vec::new());
+        let mut workloads: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut judged: Vec<Vec<&'a Metric>> = Vec::with_capacity(plan.workloads.len());
+        for (number, workload) in (0..).zip(&plan.workloads) {
+            workloads.entry(&workload.label).or_insert(number);
+            judged.push(primary(workload).collect());
+        }
+        let mut table = Self {
+            plan,
+            dimensions,
+            is_closed_loop: plan.workloads.iter().any(|workload| workload.is_closed_loop),
+            is_fixed: dimensions.iter().map(|name| fixed.contains(name)).collect(),
+            levels: plan.workloads.iter().map(|one| levels(one, dimensions)).collect(),
+            subjects: BTreeMap::new(),
+            cells: Vec::with_capacity(records.len()),
+            failures: BTreeMap::new(),
+        };
         for record in records {
-            let Some(workload) = plan.workload(&record.workload) else { continue };
+            let Some(workload) = workloads.get(record.workload.as_str()).copied() else { continue };
+            let next = table.subjects.len() as u32;
+            let subject = *table.subjects.entry(&record.subject).or_insert(next);
             if record.outcome != Outcome::Completed {
-                let levels = levels[workload.label.as_str()].clone();
-                failures.push(Failure { subject: &record.subject, levels });
+                *table.failures.entry((workload, subject)).or_default() += 1;
                 continue;
             }
-            let primary =
-                workload.metrics.iter().filter(|metric| workload.primary.contains(&metric.id));
-            for metric in primary {
-                let reduced = reduce(record, metric);
-                if reduced == Err(Lack::Absent) {
-                    continue;
-                }
-                cells.push(Cell {
-                    subject: &record.subject,
-                    metric: &metric.id,
-                    levels: levels[workload.label.as_str()].clone(),
-                    replicate: record.block,
-                    sequence: record.sequence,
-                    log: reduced.map(|reduced| reduced.scaled),
-                    series: series(record, metric),
-                    rows: rows(record, metric),
-                    events: reduced.ok().and_then(|reduced| reduced.events),
-                });
+            for metric in judged[workload as usize].iter().copied() {
+                let (log, events) = match reduce(record, metric) {
+                    Ok(reduced) => (reduced.scaled, reduced.events),
+                    Err(Lack::Zero) => (f64::NAN, None),
+                    Err(Lack::Absent) => continue,
+                };
+                table.cells.push(Cell { record, metric, subject, workload, log, events });
             }
         }
-        let is_fixed = dimensions.iter().map(|name| fixed.contains(name)).collect();
-        Self { plan, dimensions, is_fixed, cells, failures }
+        table
     }
 
     /// Every question that keeps these dimensions: metric by metric, level by level,
-    /// pair by pair.
-    pub(super) fn family(&self, kept: &[usize]) -> Vec<Samples<'a>> {
-        let name = name_of(kept, self.dimensions);
+    /// pair by pair. Claims ask about pairs that the plan does not compare.
+    pub(super) fn family(&self, kept: &[usize], pairs_of: &Comparisons) -> Family<'_, 'a> {
         let mut metrics: Vec<&'a Metric> = Vec::new();
-        for workload in &self.plan.workloads {
-            for metric in workload.metrics.iter().filter(|m| workload.primary.contains(&m.id)) {
-                if metrics.iter().all(|known| known.id != metric.id) {
-                    metrics.push(metric);
-                }
-            }
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for metric in self.plan.workloads.iter().flat_map(primary) {
+            places.entry(&metric.id).or_insert_with(|| {
+                metrics.push(metric);
+                metrics.len() - 1
+            });
         }
-        let mut family = Vec::new();
-        for metric in metrics {
-            // In the order in which the plan first has them.
-            let mut by_levels: Vec<(Vec<&str>, Vec<&Cell<'a>>)> = Vec::new();
-            let mut places: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
-            for cell in self.cells.iter().filter(|cell| cell.metric == metric.id) {
-                let key: Vec<&str> =
-                    kept.iter().map(|index| cell.levels[*index].as_str()).collect();
-                let place = *places.entry(key.clone()).or_insert_with(|| {
-                    by_levels.push((key, Vec::new()));
-                    by_levels.len() - 1
-                });
-                by_levels[place].1.push(cell);
-            }
-            for (key, cells) in &by_levels {
-                let label = self.label(kept, key);
-                for (reference, subject) in pairs(self.plan) {
-                    let question = Question {
-                        workload: label.clone(),
-                        metric: metric.id.clone(),
-                        unit: metric.unit,
-                        direction: metric.direction,
-                        subject: subject.id.clone(),
-                        reference: reference.id.clone(),
-                        role: Role::Primary,
-                        family: name.clone(),
-                    };
-                    family.push(self.samples(question, metric, kept, key, cells));
-                }
-            }
+        let mut by_metric: Vec<Vec<u32>> = vec![Vec::new(); metrics.len()];
+        for (place, cell) in (0..).zip(&self.cells) {
+            by_metric[places[cell.metric.id.as_str()]].push(place);
         }
-        family
+        let failed = self.failed(kept);
+        let parts = metrics
+            .into_iter()
+            .zip(by_metric)
+            .flat_map(|(metric, cells)| self.parts(kept, metric, &cells, &failed));
+        let (strata, stratum_of) = self.strata(kept);
+        Family {
+            table: self,
+            name: name_of(kept, self.dimensions),
+            parts: parts.collect(),
+            pairs: pairs(self.plan, pairs_of),
+            strata,
+            stratum_of,
+        }
+    }
+
+    /// A part for each combination of levels that is kept, in the order of the records.
+    fn parts(
+        &self,
+        kept: &[usize],
+        metric: &'a Metric,
+        cells: &[u32],
+        failed: &BTreeMap<Vec<&str>, BTreeMap<u32, u64>>,
+    ) -> Vec<Part<'a>> {
+        let mut parts: Vec<Part<'a>> = Vec::new();
+        let mut places: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
+        let mut of_workload: Vec<Option<usize>> = vec![None; self.levels.len()];
+        for place in cells {
+            let cell = &self.cells[*place as usize];
+            let part = *of_workload[cell.workload as usize].get_or_insert_with(|| {
+                let key = self.key(kept, cell.workload);
+                *places.entry(key.clone()).or_insert_with(|| {
+                    parts.push(Part {
+                        metric,
+                        label: self.label(kept, &key),
+                        cells: BTreeMap::new(),
+                        failed: failed.get(&key).cloned().unwrap_or_default(),
+                    });
+                    parts.len() - 1
+                })
+            });
+            parts[part].cells.entry(cell.subject).or_default().push(*place);
+        }
+        parts
+    }
+
+    /// The levels of a workload that are kept.
+    fn key(&self, kept: &[usize], workload: u32) -> Vec<&str> {
+        let levels = &self.levels[workload as usize];
+        kept.iter().map(|index| levels[*index].as_str()).collect()
+    }
+
+    /// Trials that failed, by the levels that are kept and by subject.
+    fn failed(&self, kept: &[usize]) -> BTreeMap<Vec<&str>, BTreeMap<u32, u64>> {
+        let mut failed: BTreeMap<Vec<&str>, BTreeMap<u32, u64>> = BTreeMap::new();
+        for ((workload, subject), count) in &self.failures {
+            let of_levels = failed.entry(self.key(kept, *workload)).or_default();
+            *of_levels.entry(*subject).or_default() += count;
+        }
+        failed
+    }
+
+    /// The levels that an execution fixes and that are not kept, in order, and of each workload
+    /// where its own stand among these.
+    fn strata(&self, kept: &[usize]) -> (Vec<Vec<String>>, Vec<u32>) {
+        let free: Vec<usize> = (0..self.dimensions.len())
+            .filter(|index| self.is_fixed[*index] && !kept.contains(index))
+            .collect();
+        let of = |levels: &Vec<String>| -> Vec<String> {
+            free.iter().map(|index| levels[*index].clone()).collect()
+        };
+        let of_workloads: Vec<Vec<String>> = self.levels.iter().map(of).collect();
+        let mut strata = of_workloads.clone();
+        strata.sort();
+        strata.dedup();
+        let place = |levels: &Vec<String>| strata.partition_point(|known| known < levels) as u32;
+        let stratum_of = of_workloads.iter().map(place).collect();
+        (strata, stratum_of)
     }
 
     fn label(&self, kept: &[usize], key: &[&str]) -> String {
@@ -158,92 +230,166 @@ impl<'a> Table<'a> {
             .collect();
         parts.join(",")
     }
+}
 
-    fn samples(
-        &self,
-        question: Question,
-        metric: &'a Metric,
-        kept: &[usize],
-        key: &[&str],
-        cells: &[&Cell<'a>],
-    ) -> Samples<'a> {
+impl<'a> Family<'_, 'a> {
+    /// How many questions there are.
+    pub(super) fn len(&self) -> usize {
+        self.parts.len() * self.pairs.len()
+    }
+
+    /// The question of a number, with its part and the two subjects.
+    pub(super) fn question(&self, number: usize) -> Question {
+        let (part, (reference, subject)) = self.asked(number);
+        Question {
+            workload: part.label.clone(),
+            metric: part.metric.id.clone(),
+            unit: part.metric.unit,
+            direction: part.metric.direction,
+            subject: subject.id.clone(),
+            reference: reference.id.clone(),
+            role: Role::Primary,
+            family: self.name.clone(),
+        }
+    }
+
+    fn asked(&self, number: usize) -> (&Part<'a>, (&'a Subject, &'a Subject)) {
+        (&self.parts[number / self.pairs.len()], self.pairs[number % self.pairs.len()])
+    }
+
+    /// The samples of the question of a number.
+    pub(super) fn samples(&self, number: usize) -> Samples<'a> {
+        let (part, (reference, subject)) = self.asked(number);
+        let sides = [reference, subject].map(|one| self.table.subjects.get(one.id.as_str()));
+        let failed = sides.map(|side| side.and_then(|side| part.failed.get(side)).copied());
         let mut samples = Samples {
-            question,
-            metric,
-            is_closed_loop: self.plan.workloads.iter().any(|workload| workload.is_closed_loop),
+            question: self.question(number),
+            metric: part.metric,
+            is_closed_loop: self.table.is_closed_loop,
             strata: BTreeMap::new(),
             series: [Vec::new(), Vec::new()],
             zeros: 0,
             lonely: 0,
-            failed: [0; 2],
+            failed: failed.map(Option::unwrap_or_default),
             completed: [0; 2],
             events: None,
             places: BTreeMap::new(),
             spans: BTreeMap::new(),
         };
-        for failure in &self.failures {
-            let is_here =
-                kept.iter().zip(key).all(|(index, level)| failure.levels[*index] == *level);
-            if let Some(side) = samples.side(failure.subject).filter(|_| is_here) {
-                samples.failed[side] += 1;
-            }
-        }
-        // Executions by stratum, subject and replicate.
-        let mut executions: BTreeMap<(Vec<String>, usize, u32), Execution> = BTreeMap::new();
-        let mut present: BTreeMap<&[String], [bool; 2]> = BTreeMap::new();
-        for cell in cells {
-            let Some(side) = samples.side(cell.subject) else { continue };
+        let cells = sides.map(|side| {
+            let own = side.and_then(|side| part.cells.get(side));
+            own.map_or(&[][..], Vec::as_slice)
+        });
+        let mut rows = Vec::with_capacity(cells[0].len() + cells[1].len());
+        let mut present: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
+        for (side, place) in in_order(cells) {
+            let cell = &self.table.cells[place as usize];
             samples.completed[side] += 1;
             samples.events = match (samples.events, cell.events) {
                 (Some(fewest), Some(events)) => Some(fewest.min(events)),
                 (fewest, events) => fewest.or(events),
             };
-            let Ok(log) = cell.log else {
+            if cell.log.is_nan() {
                 samples.zeros += 1;
                 continue;
-            };
-            if cell.series.is_empty() {
-                take(&mut samples.series[side], std::iter::once(exp(log)));
             }
-            for values in &cell.series {
-                take(&mut samples.series[side], values.iter().copied());
-            }
-            present.entry(&cell.levels).or_default()[side] = true;
-            let stratum = self.stratum(kept, cell);
-            let spans = samples.spans.entry(stratum.clone()).or_default();
-            let span = spans[side].get_or_insert((cell.sequence, cell.sequence));
-            *span = (span.0.min(cell.sequence), span.1.max(cell.sequence));
-            let execution = executions.entry((stratum, side, cell.replicate)).or_default();
-            execution.sum += cell.rows as f64 * log;
-            execution.rows += cell.rows as f64;
-            let begins = execution.begins.get_or_insert(cell.sequence);
-            *begins = cell.sequence.min(*begins);
+            cell.take_into(&mut samples.series[side]);
+            present.entry(cell.workload).or_default()[side] = true;
+            rows.push(ExecutionRow {
+                stratum: self.stratum_of[cell.workload as usize],
+                side: side as u32,
+                replicate: cell.record.block,
+                rows: cell.rows() as u32,
+                sequence: cell.record.sequence,
+                log: cell.log,
+            });
         }
-        samples.lonely = present.values().filter(|sides| sides[0] != sides[1]).count();
-        for ((stratum, side, _), execution) in executions {
-            let begins = execution.begins.unwrap_or_default() as f64;
-            samples.places.entry(stratum.clone()).or_default()[side].push(begins);
-            let mean = execution.sum / execution.rows;
-            samples.strata.entry(stratum).or_default()[side].push(mean);
-        }
+        samples.lonely = self.lonely(&present);
+        self.add_executions(rows, &mut samples);
         samples
     }
 
-    /// The levels that an execution fixes and the question does not keep.
-    fn stratum(&self, kept: &[usize], cell: &Cell<'_>) -> Vec<String> {
-        let free = (0..self.dimensions.len())
-            .filter(|index| self.is_fixed[*index] && !kept.contains(index));
-        free.map(|index| cell.levels[index].clone()).collect()
+    /// How many combinations of levels only one of the two has.
+    fn lonely(&self, present: &BTreeMap<u32, [bool; 2]>) -> usize {
+        let mut by_levels: BTreeMap<&[String], [bool; 2]> = BTreeMap::new();
+        for (workload, sides) in present {
+            let known = by_levels.entry(&self.table.levels[*workload as usize]).or_default();
+            known.iter_mut().zip(sides).for_each(|(known, side)| *known |= side);
+        }
+        by_levels.values().filter(|sides| sides[0] != sides[1]).count()
+    }
+
+    /// Rows by stratum, subject and replicate: a mean of logarithms for each execution.
+    fn add_executions(&self, mut rows: Vec<ExecutionRow>, samples: &mut Samples<'a>) {
+        // Sums are taken in the order of the records: a stable sort keeps it.
+        rows.sort_by_key(|row| (row.stratum, row.side, row.replicate));
+        let is_of_one = |one: &ExecutionRow, other: &ExecutionRow| {
+            (one.stratum, one.side) == (other.stratum, other.side)
+        };
+        for of_side in rows.chunk_by(is_of_one) {
+            let (stratum, side) =
+                (&self.strata[of_side[0].stratum as usize], of_side[0].side as usize);
+            let (mut means, mut places) = (Vec::new(), Vec::new());
+            for execution in of_side.chunk_by(|one, other| one.replicate == other.replicate) {
+                let (mut sum, mut count, mut begins) = (0.0, 0.0, u64::MAX);
+                for row in execution {
+                    sum += f64::from(row.rows) * row.log;
+                    count += f64::from(row.rows);
+                    begins = begins.min(row.sequence);
+                }
+                means.push(sum / count);
+                places.push(begins as f64);
+            }
+            let sequences = || of_side.iter().map(|row| row.sequence);
+            let span = sequences().min().zip(sequences().max());
+            samples.spans.entry(stratum.clone()).or_default()[side] = span;
+            samples.places.entry(stratum.clone()).or_default()[side] = places;
+            samples.strata.entry(stratum.clone()).or_default()[side] = means;
+        }
     }
 }
 
-/// Rows of a record that hold the metric: each was an invocation of its own.
-fn rows(record: &Record, metric: &Metric) -> usize {
-    if matches!(metric.reduction, Reduction::Quantile(_)) {
-        return 1;
+impl Cell<'_> {
+    /// Takes the values that it was reduced from, or itself where it is one of them.
+    fn take_into(&self, all: &mut Vec<f64>) {
+        let values = series(self.record, self.metric);
+        if values.is_empty() {
+            take(all, std::iter::once(exp(self.log)));
+        }
+        for values in values {
+            take(all, values.iter().copied());
+        }
     }
-    let samples = record.invocations.iter().flat_map(|invocation| &invocation.samples);
-    samples.filter(|sample| sample.source == metric.source).count().max(1)
+
+    /// Rows of its record that hold the metric: each was an invocation of its own.
+    fn rows(&self) -> usize {
+        if matches!(self.metric.reduction, Reduction::Quantile(_)) {
+            return 1;
+        }
+        let samples = self.record.invocations.iter().flat_map(|invocation| &invocation.samples);
+        samples.filter(|sample| sample.source == self.metric.source).count().max(1)
+    }
+}
+
+/// The places of reference and subject in the order of the records, each with its side.
+fn in_order([reference, subject]: [&[u32]; 2]) -> impl Iterator<Item = (usize, u32)> {
+    let (mut reference, mut subject) = (reference.iter().peekable(), subject.iter().peekable());
+    std::iter::from_fn(move || {
+        let is_reference = match (reference.peek(), subject.peek()) {
+            (Some(one), Some(other)) => one < other,
+            (one, _) => one.is_some(),
+        };
+        if is_reference {
+            reference.next().map(|place| (0, *place))
+        } else {
+            subject.next().map(|place| (1, *place))
+        }
+    })
+}
+
+/// The metrics of a workload that verdicts are about.
+fn primary(workload: &WorkloadPlan) -> impl Iterator<Item = &Metric> {
+    workload.metrics.iter().filter(|metric| workload.primary.contains(&metric.id))
 }
 
 fn levels(workload: &WorkloadPlan, dimensions: &[String]) -> Vec<String> {
@@ -257,10 +403,65 @@ fn levels(workload: &WorkloadPlan, dimensions: &[String]) -> Vec<String> {
 }
 
 /// Pairs of subjects, the one compared with first.
-fn pairs(plan: &Plan) -> Vec<(&Subject, &Subject)> {
-    let mut pairs = every_pair(plan);
-    if plan.comparisons == Comparisons::Reference {
-        pairs.retain(|(first, _)| first.id == plan.reference().id);
+fn pairs<'a>(plan: &'a Plan, comparisons: &Comparisons) -> Vec<(&'a Subject, &'a Subject)> {
+    // Within a factor all are compared: subjects of an import set none.
+    let comparisons = match comparisons {
+        Comparisons::Within(_) => &Comparisons::All,
+        other => other,
+    };
+    comparisons.pairs(&plan.subjects)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, plan, record};
+    use model::{Direction, Sample};
+
+    #[test]
+    fn the_places_of_both_subjects_come_in_the_order_of_the_records() {
+        let found: Vec<(usize, u32)> = in_order([&[0, 3, 9], &[1, 2, 4]]).collect();
+        assert_eq!(found, [(0, 0), (1, 1), (1, 2), (0, 3), (1, 4), (0, 9)]);
+        assert_eq!(in_order([&[], &[7]]).collect::<Vec<_>>(), [(1, 7)]);
+        assert_eq!(in_order([&[], &[]]).count(), 0);
     }
-    pairs
+
+    #[test]
+    fn a_question_has_the_values_of_its_own_two_subjects_and_no_others() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Mean)];
+        let mut plan = plan(&["a", "b", "c"], metrics, 0);
+        plan.comparisons = Comparisons::All;
+        let value = |subject: &str| match subject {
+            "a" => 1.0,
+            "b" => 10.0,
+            _ => 100.0,
+        };
+        let mut records = Vec::new();
+        for block in 0..3 {
+            for subject in ["c", "a", "b"] {
+                let samples = vec![vec![Sample::values("m", vec![value(subject)])]];
+                let mut one = record(block, subject, "w", samples);
+                one.sequence = records.len() as u64;
+                records.push(one);
+            }
+        }
+        let table = Table::of(&plan, &records, &[], &[]);
+        let family = table.family(&[], &plan.comparisons);
+        assert_eq!(family.len(), 3);
+        for number in 0..family.len() {
+            let samples = family.samples(number);
+            let question = family.question(number);
+            assert_eq!(samples.question, question);
+            let sides = &samples.strata[&Vec::<String>::new()];
+            let asked = [&question.reference, &question.subject];
+            for (logs, subject) in sides.iter().zip(asked) {
+                let is_own = |log: &f64| (log - stats::ln(value(subject))).abs() < 1e-12;
+                assert!(logs.len() == 3 && logs.iter().all(is_own), "{question:?}: {logs:?}");
+            }
+            assert_eq!(samples.completed, [3, 3]);
+        }
+        // Of one subject alone there is no more than its reference.
+        let two = table.family(&[], &Comparisons::Reference);
+        assert_eq!(two.len(), 2);
+    }
 }
