@@ -16,6 +16,7 @@ mod import_head;
 mod known_records;
 mod load;
 mod lookup;
+mod plan_sizes;
 mod records;
 mod redaction;
 mod resumptions;

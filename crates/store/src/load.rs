@@ -6,7 +6,8 @@ use crate::documents::{
     CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, Redaction,
     STATE_FORMATS, StateDocument, fingerprint_digest, origin_in,
 };
-use crate::durable::{read_document, read_limited_on, too_much};
+use crate::durable::{parse_document, read_document, read_limited_on, too_much};
+use crate::plan_sizes;
 use crate::records::scan_on;
 use contract::{Error, ErrorKind, Result};
 use model::{
@@ -210,7 +211,9 @@ pub fn read_plan_on(files: &dyn Files, directory: &Path) -> Result<Plan> {
         ));
     }
     let path = directory.join("plan.json");
-    let plan: Plan = read_document(files, &path, &PLAN_BYTES, &PLAN_FORMATS)?;
+    let text = read_limited_on(files, &path, &PLAN_BYTES)?;
+    plan_sizes::check(&text).map_err(|over| too_much(&path, over))?;
+    let plan: Plan = parse_document(&text, &path.display().to_string(), &PLAN_FORMATS)?;
     plan.check_size().map_err(|over| too_much(&path, over))?;
     if let Some(fault) = plan.fault() {
         return Err(Error::new(
