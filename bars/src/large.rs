@@ -1,9 +1,12 @@
-//! Judging a large campaign, and simulating many small ones.
+//! Judging a large campaign, importing a large table, and simulating many small campaigns.
 
 use crate::Bar;
 use crate::binary::Binary;
 use std::fmt::Write;
-use std::process::Command;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 const WORKLOADS: usize = 200;
 const SUBJECTS: usize = 5;
@@ -11,6 +14,9 @@ const BLOCKS: usize = 20;
 const LONGEST_JUDGING_S: f64 = 1.0;
 const LONGEST_PAGE_S: f64 = 2.0;
 const LARGEST_PAGE_MB: f64 = 3.0;
+const ROWS: usize = 500_000;
+const LONGEST_IMPORT_S: f64 = 3.0;
+const LARGEST_IMPORT_MB: f64 = 300.0;
 const REPETITIONS: &str = "10000";
 const SCENARIO: &str = "false positives, S1, 10 blocks";
 const LONGEST_CALIBRATION_S: f64 = 60.0;
@@ -68,6 +74,46 @@ fn table(workloads: usize) -> String {
         }
     }
     text
+}
+
+/// `schedlab import csv` of 500,000 rows of two subjects, from the file to the report. The memory is
+/// that of the largest process of it, as the kernel counted it.
+pub fn import(binary: &Binary) -> Result<Bar, String> {
+    let path = binary.path().join("rows.csv");
+    rows(&path, binary.amount(ROWS, 500))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    let file = path.display().to_string();
+    let named = ["--subject", "scheduler", "--replicate", "run", "--value", "latency_us:lower:us"];
+    let arguments: Vec<&str> = ["import", "csv", &file].into_iter().chain(named).collect();
+    let start_ns = sys::monotonic_ns();
+    let child = binary.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child = child.map_err(|error| format!("cannot start the import: {error}"))?;
+    let (status, peak_bytes) = sys::wait_with_peak(child).map_err(|error| error.to_string())?;
+    let length_s = (sys::monotonic_ns() - start_ns) as f64 / 1e9;
+    if !status.success() {
+        return Err(format!("the import ended with {status}"));
+    }
+    let size_mb = peak_bytes as f64 / 1e6;
+    Ok(Bar {
+        name: "importing a table of 500,000 rows",
+        measured: format!("{length_s:.2} s, {size_mb:.0} MB"),
+        limit: format!("{LONGEST_IMPORT_S} s, {LARGEST_IMPORT_MB} MB"),
+        holds: length_s < LONGEST_IMPORT_S && size_mb < LARGEST_IMPORT_MB,
+    })
+}
+
+/// Two subjects in turns, each with its runs; written piece by piece, because the kernel counts what
+/// lies here to what is started from here.
+fn rows(path: &Path, count: usize) -> std::io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    writeln!(file, "scheduler,run,latency_us")?;
+    for row in 0..count {
+        // A pattern for noise with as many digits as clocks give.
+        let noise = (row * 7_919 % 99_991) as f64 / 99_991.0;
+        let subject = ["baseline", "modified"][row % 2];
+        writeln!(file, "{subject},{:06},{:.4}", row / 2, 100.0 + 10.0 * noise)?;
+    }
+    file.flush()
 }
 
 /// 10,000 simulated campaigns of one scenario on one CPU.

@@ -69,6 +69,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("judging", own_cost::judging),
     ("large-judging", large::judging),
     ("large-page", large::page),
+    ("large-import", large::import),
     ("calibrating", large::calibrating),
     ("listing", listing::bar),
     ("idle", idle::bar),
