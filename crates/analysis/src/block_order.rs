@@ -132,12 +132,11 @@ mod tests {
             };
             let log = 0.005 * noise + own + drift(row as f64 / last, position);
             let samples = vec![vec![Sample::values("m", vec![100.0 * log.exp()])]];
-            records.push(Record {
-                position,
-                sequence: row as u64,
-                boot_id: String::new(),
-                ..record(block as u32, &subject.to_string(), "w", samples)
-            });
+            let mut next = record(block as u32, &subject.to_string(), "w", samples);
+            next.position = position;
+            next.sequence = row as u64;
+            next.boot_id.clear();
+            records.push(next);
         }
         let metric = metric("m", Direction::Lower, Reduction::Mean);
         let plan = plan(&["a", "b"], vec![Metric { margin: 0.002, ..metric }], 10);

@@ -240,12 +240,11 @@ mod tests {
                 let after = felt(subject, before);
                 let own = if subject == "b" { effect } else { 0.0 };
                 let samples = vec![Sample::values("m", vec![100.0 * (1.0 + noise + after + own)])];
-                records.push(Record {
-                    position: position as u32,
-                    sequence: records.len() as u64,
-                    boot_id: "one".to_owned(),
-                    ..record(block as u32, subject, "w", vec![samples])
-                });
+                let mut next = record(block as u32, subject, "w", vec![samples]);
+                next.position = position as u32;
+                next.sequence = records.len() as u64;
+                "one".clone_into(&mut next.boot_id);
+                records.push(next);
                 before = Some(subject);
             }
         }

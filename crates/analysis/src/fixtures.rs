@@ -3,7 +3,7 @@
 use fixtures::{subjects, workload};
 use model::{
     Direction, Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Plan, Record,
-    Reduction, RunReport, Sample, Unit,
+    Reduction, Sample, Unit,
 };
 
 pub(crate) fn metric(id: &str, direction: Direction, reduction: Reduction) -> Metric {
@@ -23,16 +23,15 @@ pub(crate) fn record(
 ) -> Record {
     let invocation = |samples| Invocation {
         samples,
-        run: Some(RunReport::default()),
+        run: Some(Box::default()),
         failure: None,
         disturbance: None,
     };
-    Record {
-        block,
-        boot_id: format!("boot-{block}"),
-        invocations: invocations.into_iter().map(invocation).collect(),
-        ..fixtures::record(subject, workload)
-    }
+    let mut record = fixtures::record(subject, workload);
+    record.block = block;
+    record.boot_id = format!("boot-{block}");
+    record.invocations = invocations.into_iter().map(invocation).collect();
+    record
 }
 
 /// A plan of one workload `w` with these metrics, the first of them primary.

@@ -128,10 +128,11 @@ mod tests {
             (1, "a", "y"),
             (1, "b", "y"),
         ];
-        let one = |(sequence, (block, subject, workload)): (usize, &(u32, &str, &str))| Record {
-            sequence: sequence as u64,
-            boot_id: "one".to_owned(),
-            ..record(*block, subject, workload, Vec::new())
+        let one = |(sequence, (block, subject, workload)): (usize, &(u32, &str, &str))| {
+            let mut one = record(*block, subject, workload, Vec::new());
+            one.sequence = sequence as u64;
+            "one".clone_into(&mut one.boot_id);
+            one
         };
         let records: Vec<Record> = trials.iter().enumerate().map(one).collect();
         let observations = Observations::of(&records);

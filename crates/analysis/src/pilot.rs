@@ -207,7 +207,8 @@ mod tests {
                 let mut trial = record(block, subject, "w", invocations);
                 trial.duration_ns = 4_000;
                 for invocation in &mut trial.invocations {
-                    invocation.run = Some(RunReport { wall_ns: 1_000, ..RunReport::default() });
+                    let run = RunReport { wall_ns: 1_000, ..RunReport::default() };
+                    invocation.run = Some(Box::new(run));
                 }
                 all.push(trial);
             }

@@ -305,8 +305,10 @@ mod tests {
                 let sequence = all.len() as u64;
                 let started_unix_ns =
                     BEGUN_NS + u64::from(block) * HOUR_NS + place as u64 * HOUR_NS / 60;
-                let record = record(block, subject, "w", vec![samples]);
-                all.push(Record { sequence, started_unix_ns, ..record });
+                let mut record = record(block, subject, "w", vec![samples]);
+                record.sequence = sequence;
+                record.started_unix_ns = started_unix_ns;
+                all.push(record);
             }
         }
         all

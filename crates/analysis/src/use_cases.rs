@@ -465,17 +465,12 @@ mod tests {
                 for (position, subject) in order.into_iter().enumerate() {
                     let left = if before == "a" { 0.015 } else { 0.0 };
                     let values = vec![100.0 * (1.0 + noise() + left)];
-                    records.push(Record {
-                        position: position as u32,
-                        sequence: records.len() as u64,
-                        boot_id: "one".to_owned(),
-                        ..record(
-                            block as u32,
-                            subject,
-                            "w",
-                            vec![vec![Sample::values("m", values)]],
-                        )
-                    });
+                    let samples = vec![vec![Sample::values("m", values)]];
+                    let mut next = record(block as u32, subject, "w", samples);
+                    next.position = position as u32;
+                    next.sequence = records.len() as u64;
+                    "one".clone_into(&mut next.boot_id);
+                    records.push(next);
                     before = subject;
                 }
             }

@@ -3,8 +3,10 @@
 use crate::observations::latest;
 use crate::pairs::{LEAST_SHOWN, tail};
 use crate::reduce::reduce;
-use model::{Metric, Outcome, Plan, Record, TrialValue, WorkloadPlan, round_significant as round};
-use std::collections::BTreeMap;
+use model::{
+    Metric, Outcome, Plan, Record, SharedName, TrialValue, WorkloadPlan, round_significant as round,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What every completed trial reduces to, by block, subject and workload, metrics in the
 /// plan's order. The latest record of a trial counts, as it does for verdicts, and a
@@ -14,6 +16,7 @@ pub fn values(plan: &Plan, records: &[Record]) -> Vec<TrialValue> {
     for workload in &plan.workloads {
         workloads.entry(&workload.label).or_insert(workload);
     }
+    let mut names = Names::default();
     let completed = latest(records).into_iter();
     let mut values = Vec::new();
     for record in completed.filter(|record| record.outcome == Outcome::Completed) {
@@ -22,14 +25,29 @@ pub fn values(plan: &Plan, records: &[Record]) -> Vec<TrialValue> {
             let Some(value) = value(record, metric) else { continue };
             values.push(TrialValue {
                 block: record.block,
-                subject: record.subject.clone(),
-                workload: record.workload.clone(),
-                metric: metric.id.clone(),
+                subject: names.shared(&record.subject),
+                workload: names.shared(&record.workload),
+                metric: names.shared(&metric.id),
                 value: round(value),
             });
         }
     }
     values
+}
+
+/// Names of subjects, workloads and metrics, each of which is held once.
+#[derive(Default)]
+struct Names(BTreeSet<SharedName>);
+
+impl Names {
+    fn shared(&mut self, name: &str) -> SharedName {
+        if let Some(known) = self.0.get(name) {
+            return known.clone();
+        }
+        let name = SharedName::from(name);
+        self.0.insert(name.clone());
+        name
+    }
 }
 
 fn value(record: &Record, metric: &Metric) -> Option<f64> {

@@ -6,7 +6,7 @@ use crate::campaigns::{SimulatedCampaign, plan_of};
 use crate::draws::Draws;
 use crate::reported::Reported;
 use contract::Result;
-use model::{Caveat, CaveatCode, Invocation, Outcome, Pace, Plan, Record, RunReport, Verdict};
+use model::{Caveat, CaveatCode, Invocation, Outcome, Pace, Plan, Record, Verdict};
 use std::fmt::Write;
 
 /// Noise of one trial, on the scale of logarithms, where nothing else is said.
@@ -147,18 +147,17 @@ fn records(plan: &Plan, shape: &Shape, noise: &mut Noise, draws: &mut Draws) -> 
             let samples = value.map(|value| shape.reported.samples(value, (arm, progress), draws));
             let invocation = samples.map(|samples| Invocation {
                 samples,
-                run: Some(RunReport::default()),
+                run: Some(Box::default()),
                 failure: None,
                 disturbance: None,
             });
-            records.push(Record {
-                sequence: records.len() as u64,
-                started_unix_ns: u64::from(block.index) * HOUR_NS
-                    + (1 + records.len() as u64) * MINUTE_NS,
-                boot_id: format!("boot-{boot}"),
-                invocations: invocation.into_iter().collect(),
-                ..Record::of(&trial, outcome)
-            });
+            let mut record = Record::of(&trial, outcome);
+            record.sequence = records.len() as u64;
+            record.started_unix_ns =
+                u64::from(block.index) * HOUR_NS + (1 + records.len() as u64) * MINUTE_NS;
+            record.boot_id = format!("boot-{boot}");
+            record.invocations = invocation.into_iter().collect();
+            records.push(record);
         }
     }
     records

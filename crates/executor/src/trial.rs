@@ -130,16 +130,15 @@ pub(crate) fn run(
     if let Some(error) = context.left() {
         progress.facts.insert(NOT_PUT_BACK.to_owned(), error.one_line());
     }
-    Ok(Record {
-        started_unix_ns,
-        duration_ns: sys::monotonic_ns() - started_ns,
-        boot_id: context.machine().boot_id()?,
-        invocations: progress.invocations,
-        levels: progress.levels,
-        caveats: progress.caveats,
-        fingerprint_difference: progress.facts,
-        ..Record::of(trial, outcome)
-    })
+    let mut record = Record::of(trial, outcome);
+    record.started_unix_ns = started_unix_ns;
+    record.duration_ns = sys::monotonic_ns() - started_ns;
+    record.boot_id = context.machine().boot_id()?;
+    record.invocations = progress.invocations;
+    record.levels = progress.levels;
+    record.caveats = progress.caveats;
+    record.fingerprint_difference = progress.facts;
+    Ok(record)
 }
 
 impl TrialRun<'_> {

@@ -193,7 +193,7 @@ impl CampaignRuns {
             let loaded = self
                 .machine
                 .undisturbed(|| load_on(&*self.machine.files(), campaign.directory()).ok());
-            self.promised = loaded.map(|loaded| loaded.records).unwrap_or_default();
+            self.promised = loaded.map(|loaded| loaded.records.to_vec()).unwrap_or_default();
         }
         if count != self.promised.len() as u64 {
             let promised = self.promised.len();
@@ -206,7 +206,7 @@ impl CampaignRuns {
         let mut trial = trial.clone();
         trial.workload.invocations = 0;
         let mut was_settled = false;
-        let record = executor.run(&trial, &mut |event| {
+        let mut record = executor.run(&trial, &mut |event| {
             if matches!(event, Event::TrialPhase(Phase::Settling)) {
                 was_settled = true;
                 self.check_levels(&trial.subject.id);
@@ -222,13 +222,11 @@ impl CampaignRuns {
         }
         let samples = vec![Sample::values("time", vec![1.0, 2.0])];
         let invocations = vec![fixtures::invocation(samples)];
-        Ok(Record {
-            // The real clock would make records of other lengths, and another schedule.
-            started_unix_ns: BEGAN_UNIX_NS,
-            duration_ns: 1,
-            invocations: if is_completed { invocations } else { Vec::new() },
-            ..record
-        })
+        // The real clock would make records of other lengths, and another schedule.
+        record.started_unix_ns = BEGAN_UNIX_NS;
+        record.duration_ns = 1;
+        record.invocations = if is_completed { invocations } else { Vec::new() };
+        Ok(record)
     }
 
     /// A trial that goes on has its levels in force (invariant 3).

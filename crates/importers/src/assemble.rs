@@ -8,9 +8,9 @@ use crate::post_hoc::choices;
 use crate::row_order::row_order;
 use crate::table::{ImportedRow, ImportedTable, over};
 use model::{
-    Block, Caveat, CaveatCode, Comparisons, IMPORT_COMPARISONS, Imported, ImportedDesign,
-    Invocation, Metric, Outcome, PLAN_FORMAT, PLAN_METRICS, ParameterValue, Parameters, Plan,
-    RECORD_FORMAT, Record, Sitting, Subject, WorkloadPlan,
+    Block, Caveat, CaveatCode, Circumstances, Comparisons, IMPORT_COMPARISONS, Imported,
+    ImportedDesign, Invocation, Metric, Outcome, PLAN_FORMAT, PLAN_METRICS, ParameterValue,
+    Parameters, Plan, Record, Sitting, Subject, WorkloadPlan,
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
@@ -439,22 +439,14 @@ fn record(
     workload: &str,
     rows: &[&ImportedRow],
 ) -> Record {
-    let failure = rows.iter().find_map(|row| row.failure.clone());
+    let mut said = Circumstances::of(&rows[0].subject, workload);
+    if let Some(reason) = rows.iter().find_map(|row| row.failure.clone()) {
+        said.outcome = Outcome::Failed { reason };
+    }
     Record {
-        format: RECORD_FORMAT.to_owned(),
         sequence,
         block,
         position,
-        subject: rows[0].subject.clone(),
-        workload: workload.to_owned(),
-        started_unix_ns: 0,
-        duration_ns: 0,
-        boot_id: String::new(),
-        seed: 0,
-        outcome: match failure {
-            Some(reason) => Outcome::Failed { reason },
-            None => Outcome::Completed,
-        },
         invocations: rows
             .iter()
             .map(|row| Invocation {
@@ -464,10 +456,6 @@ fn record(
                 disturbance: None,
             })
             .collect(),
-        levels: BTreeMap::new(),
-        fingerprint: String::new(),
-        fingerprint_difference: BTreeMap::new(),
-        caveats: Vec::new(),
-        chain: None,
+        ..Record::from(said)
     }
 }

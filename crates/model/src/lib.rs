@@ -17,6 +17,7 @@ mod histogram;
 mod inert;
 mod kernel_version;
 mod level;
+mod line_digest;
 mod metric;
 mod missing;
 mod obstacle;
@@ -29,7 +30,10 @@ mod plan_fault;
 mod quantity;
 mod reader_limit;
 mod record;
+mod records;
 mod sample;
+mod shared_name;
+mod shared_parts;
 mod storage;
 mod trend;
 mod trial_value;
@@ -62,6 +66,7 @@ pub use inert::{
 };
 pub use kernel_version::KernelVersion;
 pub use level::Level;
+pub use line_digest::LineDigest;
 pub use metric::{Direction, Metric, Reduction, Unit};
 pub use missing::Missing;
 pub use obstacle::{Forbidden, Obstacle};
@@ -85,10 +90,13 @@ pub use reader_limit::{
     WORKBOOK_CELLS,
 };
 pub use record::{
-    Binding, CampaignBeginning, Chain, Disturbance, Fingerprint, Invocation, LevelReading, Outcome,
-    Record, Resumption, RunReport, Usage,
+    Binding, CampaignBeginning, Chain, ChainAnchor, Circumstances, Disturbance, Fingerprint,
+    Invocation, LevelReading, Outcome, Record, Resumption, RunReport, Usage,
 };
+pub use records::Records;
 pub use sample::{Sample, SampleData};
+pub use shared_name::SharedName;
+pub use shared_parts::SharedParts;
 pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarget};
 pub use trend::{LevelChange, Slope, SlopeInterval, Trend, TrendOutcome, TrendPoint};
 pub use trial_value::TrialValue;

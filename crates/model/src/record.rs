@@ -1,20 +1,40 @@
 //! What a trial left behind: a line of `records.jsonl`.
 
-use crate::{Attempt, Caveat, Level, RECORD_FORMAT, Sample, Trial};
-use serde::{Deserialize, Serialize};
+use crate::{Attempt, Caveat, Level, LineDigest, RECORD_FORMAT, Sample, Trial};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// One trial as it happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+///
+/// What records of an import say alike they hold once, for there are up to a million of them: what is
+/// said of a trial besides its place and its measurements is read, and written, as if it were a field
+/// of the record.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "StoredRecord")]
 pub struct Record {
-    /// [`crate::RECORD_FORMAT`].
-    pub format: String,
     /// Position in the campaign as actually run, from 0.
     pub sequence: u64,
     /// Index of the block.
     pub block: u32,
     /// Position of the sitting within its block as run, from 0.
     pub position: u32,
+    /// What else is said of the trial.
+    pub circumstances: Arc<Circumstances>,
+    /// Each execution of the workload.
+    pub invocations: Vec<Invocation>,
+    /// What binds it to its plan and to the record before it; absent until it is stored, and of
+    /// records before the third format.
+    pub chain: Option<Chain>,
+}
+
+/// What a record says of its trial besides its place and its measurements.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Circumstances {
+    /// [`crate::RECORD_FORMAT`].
+    pub format: String,
     /// Subject id.
     pub subject: String,
     /// Workload label.
@@ -29,41 +49,205 @@ pub struct Record {
     pub seed: u64,
     /// How it ended.
     pub outcome: Outcome,
-    /// Each execution of the workload.
-    pub invocations: Vec<Invocation>,
     /// What was read back of every level, by factor id.
     pub levels: BTreeMap<String, LevelReading>,
     /// Digest of the campaign's fingerprint.
     pub fingerprint: String,
     /// What differed from that fingerprint before or after this trial, and what held levels
     /// turned out to be (`scheduler.ops`).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fingerprint_difference: BTreeMap<String, String>,
     /// Warnings.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<Caveat>,
-    /// What binds it to its plan and to the record before it; absent until it is stored, and of
-    /// records before the third format.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chain: Option<Chain>,
+}
+
+impl Circumstances {
+    /// Those of a completed trial of which nothing else is known.
+    pub fn of(subject: &str, workload: &str) -> Self {
+        Self {
+            format: RECORD_FORMAT.to_owned(),
+            subject: subject.to_owned(),
+            workload: workload.to_owned(),
+            started_unix_ns: 0,
+            duration_ns: 0,
+            boot_id: String::new(),
+            seed: 0,
+            outcome: Outcome::Completed,
+            levels: BTreeMap::new(),
+            fingerprint: String::new(),
+            fingerprint_difference: BTreeMap::new(),
+            caveats: Vec::new(),
+        }
+    }
+}
+
+impl Deref for Record {
+    type Target = Circumstances;
+
+    fn deref(&self) -> &Circumstances {
+        &self.circumstances
+    }
+}
+
+/// What is changed of one record stays as it was in others.
+impl DerefMut for Record {
+    fn deref_mut(&mut self) -> &mut Circumstances {
+        Arc::make_mut(&mut self.circumstances)
+    }
+}
+
+/// A record as it is stored.
+#[derive(Deserialize)]
+struct StoredRecord {
+    format: String,
+    sequence: u64,
+    block: u32,
+    position: u32,
+    subject: String,
+    workload: String,
+    started_unix_ns: u64,
+    duration_ns: u64,
+    boot_id: String,
+    seed: u64,
+    outcome: Outcome,
+    invocations: Vec<Invocation>,
+    levels: BTreeMap<String, LevelReading>,
+    fingerprint: String,
+    #[serde(default)]
+    fingerprint_difference: BTreeMap<String, String>,
+    #[serde(default)]
+    caveats: Vec<Caveat>,
+    #[serde(default)]
+    chain: Option<Chain>,
+}
+
+impl From<StoredRecord> for Record {
+    fn from(stored: StoredRecord) -> Self {
+        Self {
+            sequence: stored.sequence,
+            block: stored.block,
+            position: stored.position,
+            circumstances: Arc::new(Circumstances {
+                format: stored.format,
+                subject: stored.subject,
+                workload: stored.workload,
+                started_unix_ns: stored.started_unix_ns,
+                duration_ns: stored.duration_ns,
+                boot_id: stored.boot_id,
+                seed: stored.seed,
+                outcome: stored.outcome,
+                levels: stored.levels,
+                fingerprint: stored.fingerprint,
+                fingerprint_difference: stored.fingerprint_difference,
+                caveats: stored.caveats,
+            }),
+            invocations: stored.invocations,
+            chain: stored.chain,
+        }
+    }
+}
+
+/// Fields in the order of every version before.
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut record = serializer.serialize_struct("Record", 17)?;
+        record.serialize_field("format", &self.format)?;
+        record.serialize_field("sequence", &self.sequence)?;
+        record.serialize_field("block", &self.block)?;
+        record.serialize_field("position", &self.position)?;
+        record.serialize_field("subject", &self.subject)?;
+        record.serialize_field("workload", &self.workload)?;
+        record.serialize_field("started_unix_ns", &self.started_unix_ns)?;
+        record.serialize_field("duration_ns", &self.duration_ns)?;
+        record.serialize_field("boot_id", &self.boot_id)?;
+        record.serialize_field("seed", &self.seed)?;
+        record.serialize_field("outcome", &self.outcome)?;
+        record.serialize_field("invocations", &self.invocations)?;
+        record.serialize_field("levels", &self.levels)?;
+        record.serialize_field("fingerprint", &self.fingerprint)?;
+        if !self.fingerprint_difference.is_empty() {
+            record.serialize_field("fingerprint_difference", &self.fingerprint_difference)?;
+        }
+        if !self.caveats.is_empty() {
+            record.serialize_field("caveats", &self.caveats)?;
+        }
+        if let Some(chain) = &self.chain {
+            record.serialize_field("chain", chain)?;
+        }
+        record.end()
+    }
 }
 
 /// What binds a record to its plan and to the record before it (docs/method.md#m-evidence).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "StoredChain")]
 pub struct Chain {
-    /// SHA-256 (hex) of [`crate::Plan::decisive`] of the plan that it was made by.
-    pub plan: String,
     /// SHA-256 (hex) of the line of the record before it, without the line feed; of the first
     /// record, of the text that the plan was made from, or, of a redaction, that of the last record
     /// that it was made from.
-    pub previous: String,
+    pub previous: LineDigest,
+    /// What else it names; the same in most records of a campaign, which hold it once.
+    pub anchor: Arc<ChainAnchor>,
+}
+
+/// What a record names besides the one before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainAnchor {
+    /// SHA-256 (hex) of [`crate::Plan::decisive`] of the plan that it was made by.
+    pub plan: String,
     /// What else the campaign said when it began; of its first record, and absent of those that an
     /// earlier version wrote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beginning: Option<CampaignBeginning>,
     /// What a run found that went on with the campaign; of the first record that it stored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumption: Option<Resumption>,
+}
+
+impl Deref for Chain {
+    type Target = ChainAnchor;
+
+    fn deref(&self) -> &ChainAnchor {
+        &self.anchor
+    }
+}
+
+/// What is changed of one link stays as it was in others.
+impl DerefMut for Chain {
+    fn deref_mut(&mut self) -> &mut ChainAnchor {
+        Arc::make_mut(&mut self.anchor)
+    }
+}
+
+/// A link as it is stored.
+#[derive(Deserialize)]
+struct StoredChain {
+    plan: String,
+    previous: LineDigest,
+    #[serde(default)]
+    beginning: Option<CampaignBeginning>,
+    #[serde(default)]
+    resumption: Option<Resumption>,
+}
+
+impl From<StoredChain> for Chain {
+    fn from(stored: StoredChain) -> Self {
+        let StoredChain { plan, previous, beginning, resumption } = stored;
+        Self { previous, anchor: Arc::new(ChainAnchor { plan, beginning, resumption }) }
+    }
+}
+
+/// Fields in the order of every version before.
+impl Serialize for Chain {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut chain = serializer.serialize_struct("Chain", 4)?;
+        chain.serialize_field("plan", &self.plan)?;
+        chain.serialize_field("previous", &self.previous)?;
+        if let Some(beginning) = &self.beginning {
+            chain.serialize_field("beginning", beginning)?;
+        }
+        if let Some(resumption) = &self.resumption {
+            chain.serialize_field("resumption", resumption)?;
+        }
+        chain.end()
+    }
 }
 
 /// What a run found that went on with a campaign (docs/method.md#m-evidence).
@@ -122,23 +306,22 @@ impl Record {
     /// What is known of a trial before anything was measured; times, boot and place in the
     /// campaign are added by its runner.
     pub fn of(trial: &Trial, outcome: Outcome) -> Self {
+        let seed = trial.seed;
+        let named = Circumstances::of(&trial.subject.id, &trial.workload.label);
+        let said = Circumstances { seed, outcome, ..named };
+        Self { block: trial.block, position: trial.position, ..Self::from(said) }
+    }
+}
+
+/// A record that says this and has measured nothing.
+impl From<Circumstances> for Record {
+    fn from(circumstances: Circumstances) -> Self {
         Self {
-            format: RECORD_FORMAT.to_owned(),
             sequence: 0,
-            block: trial.block,
-            position: trial.position,
-            subject: trial.subject.id.clone(),
-            workload: trial.workload.label.clone(),
-            started_unix_ns: 0,
-            duration_ns: 0,
-            boot_id: String::new(),
-            seed: trial.seed,
-            outcome,
+            block: 0,
+            position: 0,
+            circumstances: Arc::new(circumstances),
             invocations: Vec::new(),
-            levels: BTreeMap::new(),
-            fingerprint: String::new(),
-            fingerprint_difference: BTreeMap::new(),
-            caveats: Vec::new(),
             chain: None,
         }
     }
@@ -170,13 +353,13 @@ pub struct Invocation {
     /// What the workload and the probes measured; empty where it failed.
     pub samples: Vec<Sample>,
     /// The timed window.
-    pub run: Option<RunReport>,
+    pub run: Option<Box<RunReport>>,
     /// Why it failed, where it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// What else the machine did meanwhile; absent where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub disturbance: Option<Disturbance>,
+    pub disturbance: Option<Box<Disturbance>>,
 }
 
 /// What else a machine did during an invocation. What could not be read is absent, never zero.

@@ -1,6 +1,6 @@
 //! What one invocation reports, before any reduction.
 
-use crate::Histogram;
+use crate::{Histogram, SharedName};
 use serde::{Deserialize, Serialize};
 
 /// The raw data of one source in one invocation. Metrics name the source they
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Which source: the metric's id, or the histogram several metrics share.
-    pub source: String,
+    pub source: SharedName,
     /// The data.
     #[serde(flatten)]
     pub data: SampleData,
@@ -41,21 +41,21 @@ pub enum SampleData {
 impl Sample {
     /// One value for each iteration.
     pub fn values(source: &str, values: Vec<f64>) -> Self {
-        Self { source: source.to_owned(), data: SampleData::Values(values) }
+        Self { source: source.into(), data: SampleData::Values(values) }
     }
 
     /// Work over time, or events over operations.
     pub fn quotient(source: &str, numerator: f64, denominator: f64) -> Self {
-        Self { source: source.to_owned(), data: SampleData::Quotient { numerator, denominator } }
+        Self { source: source.into(), data: SampleData::Quotient { numerator, denominator } }
     }
 
     /// A distribution.
     pub fn histogram(source: &str, histogram: Histogram) -> Self {
-        Self { source: source.to_owned(), data: SampleData::Histogram(histogram) }
+        Self { source: source.into(), data: SampleData::Histogram(histogram) }
     }
 
     /// Successes of attempts.
     pub fn proportion(source: &str, successes: u64, attempts: u64) -> Self {
-        Self { source: source.to_owned(), data: SampleData::Proportion { successes, attempts } }
+        Self { source: source.into(), data: SampleData::Proportion { successes, attempts } }
     }
 }

@@ -1,5 +1,6 @@
 //! One number for each trial and metric: what verdicts are made of.
 
+use crate::SharedName;
 use serde::{Deserialize, Serialize};
 
 /// What a completed trial reduces to for one metric (docs/method.md#m-reduction). A trial that
@@ -9,11 +10,11 @@ pub struct TrialValue {
     /// Index of the block; of imported numbers without blocks, of the execution.
     pub block: u32,
     /// Subject id.
-    pub subject: String,
+    pub subject: SharedName,
     /// Workload label.
-    pub workload: String,
+    pub workload: SharedName,
     /// Metric id.
-    pub metric: String,
+    pub metric: SharedName,
     /// The number, in the metric's unit; finite.
     pub value: f64,
 }

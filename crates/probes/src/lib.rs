@@ -88,7 +88,7 @@ mod tests {
             let sources: BTreeSet<String> =
                 probe.metrics().into_iter().map(|metric| metric.source).collect();
             for sample in &samples {
-                assert!(sources.contains(&sample.source), "{id} emits {}", sample.source);
+                assert!(sources.contains(sample.source.as_str()), "{id} emits {}", sample.source);
                 if let SampleData::Quotient { numerator, denominator } = sample.data {
                     assert!(denominator > 0.0 && numerator >= 0.0, "{id}: {sample:?}");
                 }

@@ -104,7 +104,7 @@ mod tests {
         let report =
             |operations, wall_ns| RunReport { wall_ns, operations, ..RunReport::default() };
         let sources = |report: &RunReport| -> Vec<String> {
-            RATE.samples(3.0, report).into_iter().map(|sample| sample.source).collect()
+            RATE.samples(3.0, report).into_iter().map(|sample| sample.source.to_string()).collect()
         };
         assert_eq!(sources(&report(Some(10), 1_000)), ["a", "b"]);
         assert_eq!(sources(&report(None, 1_000)), ["b"]);

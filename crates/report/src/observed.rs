@@ -100,7 +100,7 @@ pub(crate) fn levels_read(report: &Report) -> Extent {
 /// (`records.invocations.disturbance`).
 pub(crate) fn disturbance(report: &Report, is_shown: fn(&Disturbance) -> bool) -> Extent {
     let invocations = completed(report).flat_map(|record| &record.invocations);
-    Extent::of(invocations, |one| one.disturbance.as_ref().is_some_and(is_shown))
+    Extent::of(invocations, |one| one.disturbance.as_deref().is_some_and(is_shown))
 }
 
 /// The subjects of each block in the order in which they ran, and whether each has a place of its

@@ -8,7 +8,8 @@ use crate::grid::{Grid, grids};
 use crate::ladder::{Ladder, ladders};
 use model::{
     Attempt, Binding, Caveat, CaveatCode, Direction, Findings, Fingerprint, Imported,
-    ImportedDesign, Level, Plan, REPORT_FORMAT, Record, TREND_REPORT_FORMAT, TrialValue, Unit,
+    ImportedDesign, Level, Plan, REPORT_FORMAT, Record, Records, TREND_REPORT_FORMAT, TrialValue,
+    Unit,
 };
 use phrases::{Language, counted, say};
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ pub struct Inputs<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The records.
-    pub records: &'a [Record],
+    pub records: &'a Records,
     /// What each completed trial reduces to for each metric: `analysis::values`. Without
     /// them a report has verdicts, and no values but theirs.
     pub values: &'a [TrialValue],
@@ -109,7 +110,7 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<TrialValue>,
     /// The raw records.
-    pub records: Vec<Record>,
+    pub records: Records,
     /// Whether their binding to the plan and to each other was checked.
     #[serde(default)]
     pub binding: Binding,
@@ -338,7 +339,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         units: units(plan),
         hides_absolute,
         values: inputs.values.to_vec(),
-        records: inputs.records.to_vec(),
+        records: inputs.records.clone(),
         binding: inputs.binding,
         attempt: inputs.attempt,
         resumptions: inputs.resumptions,

@@ -281,7 +281,7 @@ fn words_of_attempt(attempt: Option<Attempt>) -> String {
 mod tests {
     use crate::fixtures::{fingerprint, plan, record};
     use crate::{Campaign, LoadedCampaign, load};
-    use model::{Attempt, Binding, CaveatCode, Record};
+    use model::{Attempt, Binding, CaveatCode};
     use serde_json::{Value, json};
     use std::fs;
     use std::path::{Path, PathBuf};
@@ -294,8 +294,9 @@ mod tests {
         campaign.note_attempt(attempt).unwrap();
         let digest = campaign.save_fingerprint(&fingerprint("6.12")).unwrap();
         for sequence in 0..4 {
-            let record = record(sequence, vec![1.0]);
-            campaign.append(&mut Record { fingerprint: digest.clone(), ..record }).unwrap();
+            let mut record = record(sequence, vec![1.0]);
+            record.fingerprint.clone_from(&digest);
+            campaign.append(&mut record).unwrap();
         }
         campaign.mark_finished().unwrap();
         campaign.directory().to_owned()
@@ -536,8 +537,9 @@ mod tests {
         });
         fs::write(directory.join("state.json"), earlier.to_string()).unwrap();
         let mut campaign = Campaign::open(&directory).unwrap();
-        let last = Record { fingerprint: String::new(), ..record(4, vec![1.0]) };
-        campaign.append(&mut last.clone()).unwrap();
+        let mut last = record(4, vec![1.0]);
+        last.fingerprint.clear();
+        campaign.append(&mut last).unwrap();
         campaign.mark_finished().unwrap();
         let loaded = load(&directory).unwrap();
         assert_eq!((told(&loaded).as_str(), loaded.binding), ("", Binding::Absent));

@@ -12,7 +12,8 @@ use crate::records::scan_on;
 use crate::resumptions::resumption;
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Attempt, Caveat, CaveatCode, Chain, Findings, Fingerprint, Plan, Record, Resumption, SampleData,
+    Attempt, Caveat, CaveatCode, Chain, Findings, Fingerprint, LineDigest, Plan, Record,
+    Resumption, SampleData,
 };
 use rustix::io::Errno;
 use serde::Serialize;
@@ -42,10 +43,10 @@ pub struct Campaign {
     links: Links,
     /// Whether none of its records is one that an earlier version wrote, or another follows these.
     is_bound: bool,
-    /// Digest of the last record; empty before the first.
-    last: String,
+    /// Digest of the last record; none before the first.
+    last: Option<LineDigest>,
     /// Digests of the records that were there, of a campaign that was opened and not gone on with.
-    found: Option<Vec<String>>,
+    found: Option<Vec<LineDigest>>,
     /// What the next record says of the run that stores it.
     resumption: Option<Resumption>,
     /// Set when a failed append could not be undone: what follows the
@@ -138,7 +139,7 @@ impl Campaign {
             directory: directory.to_owned(),
             plan: plan.clone(),
             links: Links::root(plan, &state, origin.as_bytes()),
-            last: String::new(),
+            last: None,
             found: None,
             resumption: None,
             is_bound: true,
@@ -176,9 +177,9 @@ impl Campaign {
         let origin = read_origin(&*files, directory, &plan)?;
         let environment = read_environment_on(&*files, directory)?;
         let mut links = Links::root(&plan, &state, &origin);
-        let last = scanned.digests.last().cloned().unwrap_or_default();
-        if !last.is_empty() {
-            links.follow(&last);
+        let last = scanned.digests.last().cloned();
+        if let Some(last) = &last {
+            links.follow(last);
         }
         let mut campaign = Campaign {
             files,
@@ -274,7 +275,14 @@ impl Campaign {
             0 => self.links.first(&self.plan, &self.state, None),
             _ => self.links.next(),
         };
-        record.chain = Some(Chain { resumption: self.resumption.clone(), ..chain });
+        record.chain = Some(match &self.resumption {
+            None => chain,
+            Some(resumption) => {
+                let mut resumed: Chain = chain;
+                resumed.resumption = Some(resumption.clone());
+                resumed
+            }
+        });
         let line = encode(record)?;
         let written = self.records.write_all(&line).and_then(|()| self.records.sync_data());
         if let Err(error) = written {
@@ -288,8 +296,9 @@ impl Campaign {
         self.length += line.len() as u64;
         self.count += 1;
         self.is_bound = true;
-        self.last = line_digest(&line);
-        self.links.follow(&self.last);
+        let digest = line_digest(&line);
+        self.links.follow(&digest);
+        self.last = Some(digest);
         Ok(())
     }
 
@@ -329,8 +338,9 @@ impl Campaign {
                 _ => self.links.next(),
             });
             let line = encode(record)?;
-            self.last = line_digest(&line);
-            self.links.follow(&self.last);
+            let digest = line_digest(&line);
+            self.links.follow(&digest);
+            self.last = Some(digest);
             length += line.len() as u64;
             lines.extend(line);
             if lines.len() >= PIECE_BYTES {
@@ -476,7 +486,7 @@ impl Campaign {
     /// # Errors
     /// When it cannot be written.
     pub fn keep_count(&self, attempts: &Attempts) -> Result<()> {
-        let head = Head { records: self.count, digest: self.last.clone(), end: None };
+        let head = Head { records: self.count, digest: self.last_digest(), end: None };
         attempts.keep(self.state.created_unix_ns, &head)
     }
 
@@ -505,11 +515,16 @@ impl Campaign {
         // A campaign ends once: one that names its end already was made to look unfinished. Records
         // that are not bound are no better for an end that is.
         if self.state.head.is_none() && self.is_bound {
-            let mut head = Head { records: self.count, digest: self.last.clone(), end: None };
+            let mut head = Head { records: self.count, digest: self.last_digest(), end: None };
             head.end = Some(digest_of_end(&self.plan, &self.state, &head));
             self.state.head = Some(head);
         }
         self.save_state()
+    }
+
+    /// The digest of the last record as text; empty before the first.
+    fn last_digest(&self) -> String {
+        self.last.as_ref().map(LineDigest::to_string).unwrap_or_default()
     }
 
     /// Cuts the file to the acknowledged records. Space reserved beyond them is
@@ -549,7 +564,7 @@ fn open_records(files: &dyn Files, directory: &Path) -> Result<Box<dyn OpenFile>
 /// it is lost, rather than at the next load, where all would be.
 fn encode(record: &Record) -> Result<Vec<u8>> {
     let refuse = |why: String| {
-        let Record { workload, subject, block, .. } = record;
+        let (workload, subject, block) = (&record.workload, &record.subject, record.block);
         let attempted =
             format!("cannot store the record of {workload} for {subject} in block {block}");
         Error::environment(attempted, why)

@@ -5,8 +5,11 @@
 use crate::agreement::beginning;
 use crate::documents::{StateDocument, hexadecimal};
 use crate::resumptions::flaws_of_resumptions;
-use model::{Chain, Plan, Record, UNBOUND_RECORD_FORMATS};
+use model::{Chain, ChainAnchor, LineDigest, Plan, Record, UNBOUND_RECORD_FORMATS};
+use sha2::{Digest, Sha256};
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Flaws told one by one.
 const TOLD_AT_MOST: usize = 20;
@@ -21,17 +24,20 @@ impl Links {
     /// What the first record is bound to.
     pub(crate) fn root(plan: &Plan, state: &StateDocument, origin: &[u8]) -> Self {
         let previous = state.redaction_of.clone().unwrap_or_else(|| hexadecimal(origin));
-        Self(Chain { plan: plan_digest(plan), previous, beginning: None, resumption: None })
+        let anchor = ChainAnchor { plan: plan_digest(plan), beginning: None, resumption: None };
+        Self(Chain { previous: LineDigest::from(previous.as_str()), anchor: Arc::new(anchor) })
     }
 
     /// Goes on to what the record after one of this digest is bound to.
-    pub(crate) fn follow(&mut self, digest: &str) {
-        digest.clone_into(&mut self.0.previous);
+    pub(crate) fn follow(&mut self, digest: &LineDigest) {
+        self.0.previous.clone_from(digest);
     }
 
     /// What the first record is given; `records` where all there will be are known.
     pub(crate) fn first(&self, plan: &Plan, state: &StateDocument, records: Option<u64>) -> Chain {
-        Chain { beginning: Some(beginning(plan, state, records)), ..self.0.clone() }
+        let mut first = self.0.clone();
+        first.beginning = Some(beginning(plan, state, records));
+        first
     }
 
     /// What the next record is given.
@@ -47,14 +53,14 @@ fn plan_digest(plan: &Plan) -> String {
 }
 
 /// The digest of a record's line, without its line feed.
-pub(crate) fn line_digest(line: &[u8]) -> String {
-    hexadecimal(line.strip_suffix(b"\n").unwrap_or(line))
+pub(crate) fn line_digest(line: &[u8]) -> LineDigest {
+    LineDigest::Sha256(Sha256::digest(line.strip_suffix(b"\n").unwrap_or(line)).into())
 }
 
 /// The records of a campaign, each with the digest of its line.
 pub(crate) struct Chained<'a> {
     pub records: &'a [Record],
-    pub digests: &'a [String],
+    pub digests: &'a [LineDigest],
 }
 
 impl Chained<'_> {
@@ -64,7 +70,9 @@ impl Chained<'_> {
         let mut flaws = Vec::new();
         let mut is_bound = false;
         let mut is_of_plan = true;
-        let sequences: BTreeSet<u64> = self.records.iter().map(|one| one.sequence).collect();
+        // Of records that are bound to each other nobody asks for them.
+        let sequences: LazyCell<BTreeSet<u64>, _> =
+            LazyCell::new(|| self.records.iter().map(|one| one.sequence).collect());
         for (at, record) in self.records.iter().enumerate() {
             let Some(chain) = &record.chain else {
                 if is_bound || !UNBOUND_RECORD_FORMATS.contains(&record.format.as_str()) {
@@ -138,8 +146,11 @@ impl Chained<'_> {
                 head.records
             ));
         }
-        let last = self.digests.last().map_or("", |digest| digest);
-        (count > head.records || last != head.digest).then(|| {
+        let is_last = match self.digests.last() {
+            Some(digest) => *digest == *head.digest,
+            None => head.digest.is_empty(),
+        };
+        (count > head.records || !is_last).then(|| {
             format!("the last of {count} records is not that which the campaign ended with")
         })
     }

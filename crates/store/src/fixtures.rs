@@ -24,14 +24,13 @@ pub fn record(sequence: u64, values: Vec<f64>) -> Record {
         Sample::histogram("latency", histogram),
         Sample::proportion("success", 9, 10),
     ];
-    Record {
-        sequence,
-        block: u32::try_from(sequence / 2).unwrap(),
-        position: u32::try_from(sequence % 2).unwrap(),
-        started_unix_ns: 1_700_000_000_000_000_000 + sequence,
-        invocations: vec![invocation(samples)],
-        ..fixtures::record("baseline", "wakeup")
-    }
+    let mut record = fixtures::record("baseline", "wakeup");
+    record.sequence = sequence;
+    record.block = u32::try_from(sequence / 2).unwrap();
+    record.position = u32::try_from(sequence % 2).unwrap();
+    record.started_unix_ns = 1_700_000_000_000_000_000 + sequence;
+    record.invocations = vec![invocation(samples)];
+    record
 }
 
 /// A fingerprint of a machine with this kernel.

@@ -31,11 +31,11 @@ impl KnownRecords {
         }
         let last = usize::try_from(known).ok()?.checked_sub(1)?;
         let there = loaded.digests.get(last).filter(|_| loaded.redaction.is_none())?;
-        (*there != self.0.digest).then(|| {
+        (*there != *self.0.digest).then(|| {
             format!(
                 "the first {known} of {found} records are not those that this machine knew: the \
                  digest of the last of them is {}, and was {}",
-                short(there),
+                short(&there.to_string()),
                 short(&self.0.digest)
             )
         })
@@ -68,7 +68,7 @@ mod tests {
     fn forge(directory: &Path) {
         let path = directory.join("records.jsonl");
         let mut lines = Vec::new();
-        for mut record in load(directory).unwrap().records {
+        for mut record in load(directory).unwrap().records.iter().cloned() {
             record.invocations[0].samples[0] = Sample::values("time", vec![2.0]);
             if let Some(before) = lines.last() {
                 record.chain.as_mut().unwrap().previous = line_digest(String::as_bytes(before));

@@ -12,8 +12,8 @@ use crate::records::scan_on;
 use contract::{Error, ErrorKind, Result};
 use model::{
     Attempt, Binding, Caveat, CaveatCode, DOCUMENT_BYTES, FINDINGS_BEFORE_OBSTACLES,
-    FINDINGS_BEFORE_SEQUENCES, FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, PLAN_BYTES,
-    PLAN_FORMATS, Plan, ReaderLimit, Record, Resumption,
+    FINDINGS_BEFORE_SEQUENCES, FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, LineDigest,
+    PLAN_BYTES, PLAN_FORMATS, Plan, ReaderLimit, Records, Resumption,
 };
 use std::path::{Path, PathBuf};
 use sys::{Files, HostFiles};
@@ -24,10 +24,10 @@ pub struct LoadedCampaign {
     /// The plan, blocks appended by re-runs included.
     pub plan: Plan,
     /// Every complete record, in the order they were appended.
-    pub records: Vec<Record>,
-    /// SHA-256 (hex) of each record's line, in the same order; none of a campaign that is followed
-    /// while it grows.
-    pub digests: Vec<String>,
+    pub records: Records,
+    /// SHA-256 of each record's line, in the same order; none of a campaign that is followed while
+    /// it grows.
+    pub digests: Vec<LineDigest>,
     /// Warnings about the campaign's files.
     pub caveats: Vec<Caveat>,
     /// What of the evidence is not as it was written: no verdict may rest on it.
@@ -77,7 +77,7 @@ pub fn load_on(files: &dyn Files, directory: &Path) -> Result<LoadedCampaign> {
     // Before the records: a campaign that ends meanwhile has all that its state names.
     let state = read_state_on(files, directory)?;
     let scanned = scan_on(files, &directory.join("records.jsonl"))?;
-    loaded.records = scanned.records;
+    loaded.records = scanned.records.into();
     loaded.caveats.extend(scanned.torn);
     let chained = Chained { records: &loaded.records, digests: &scanned.digests };
     let root = Links::root(&loaded.plan, &state, &read_origin(files, directory, &loaded.plan)?);
@@ -120,7 +120,7 @@ fn load_documents(files: &dyn Files, directory: &Path) -> Result<LoadedCampaign>
     Ok(LoadedCampaign {
         origin: origin_in(files, directory, &plan),
         plan,
-        records: Vec::new(),
+        records: Records::default(),
         digests: Vec::new(),
         caveats: state.caveats,
         flaws: Vec::new(),

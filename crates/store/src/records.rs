@@ -3,7 +3,10 @@
 use crate::chain::line_digest;
 use crate::durable::{parse_document, unreadable};
 use contract::{Error, ErrorKind, Result};
-use model::{Caveat, CaveatCode, OverLimit, RECORD_BYTES, RECORD_FORMATS, RECORDS, Record};
+use model::{
+    Caveat, CaveatCode, LineDigest, OverLimit, RECORD_BYTES, RECORD_FORMATS, RECORDS, Record,
+    SharedParts,
+};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -11,16 +14,16 @@ use std::thread::{self, available_parallelism};
 use sys::{FileAccess, Files, HostFiles};
 
 /// Text that is held while it is parsed.
-const BATCH_BYTES: usize = 32 << 20;
+const BATCH_BYTES: usize = 8 << 20;
 /// Fewer lines for each thread are not worth its start.
-const LEAST_SHARE: usize = 32;
+const LEAST_SHARE: usize = 8;
 
 /// What a records file holds.
 pub struct Scan {
     /// Every complete record, in order.
     pub records: Vec<Record>,
     /// The digest of each one's line.
-    pub digests: Vec<String>,
+    pub digests: Vec<LineDigest>,
     /// Length of the complete lines in bytes.
     pub complete_bytes: u64,
     /// The warning where something follows them.
@@ -63,10 +66,12 @@ fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition) -> Result<Sc
     file.seek(SeekFrom::Start(read.bytes)).map_err(|error| unreadable(path, &error))?;
     let mut reader = BufReader::new(file);
     let mut scan = Scan { records: Vec::new(), digests: Vec::new(), complete_bytes: 0, torn: None };
+    let mut parts = SharedParts::default();
     loop {
         let first = read.records + scan.records.len() + 1;
         let batch = batch(&mut reader, path, first)?;
-        for (record, digest) in parsed(&batch.lines, path, first)? {
+        for (mut record, digest) in parsed(&batch.lines, path, first)? {
+            parts.share(&mut record);
             scan.records.push(record);
             scan.digests.push(digest);
         }
@@ -118,12 +123,15 @@ fn batch(reader: &mut impl BufRead, path: &Path, first: usize) -> Result<Batch> 
 
 /// The records of lines with the digests of these, of many on all CPUs at once: most of a large
 /// campaign's loading is histograms. Of several broken ones the first is named.
-fn parsed(lines: &[Vec<u8>], path: &Path, first: usize) -> Result<Vec<(Record, String)>> {
-    let parse = |(number, line): (usize, &Vec<u8>)| {
-        let place = format!("line {number} of {}", path.display());
-        Ok((parse_document(line, &place, &RECORD_FORMATS)?, line_digest(line)))
-    };
-    let of = |(number, lines): (usize, &[Vec<u8>])| -> Result<Vec<(Record, String)>> {
+fn parsed(lines: &[Vec<u8>], path: &Path, first: usize) -> Result<Vec<(Record, LineDigest)>> {
+    let of = |(number, lines): (usize, &[Vec<u8>])| -> Result<Vec<(Record, LineDigest)>> {
+        // What a thread reads is small before it hands it on.
+        let mut parts = SharedParts::default();
+        let parse = |(number, line): (usize, &Vec<u8>)| {
+            let mut record = parsed_line(line, number, path)?;
+            parts.share(&mut record);
+            Ok((record, line_digest(line)))
+        };
         (number..).zip(lines).map(parse).collect()
     };
     let threads = available_parallelism().map_or(1, usize::from).min(lines.len() / LEAST_SHARE);
@@ -141,6 +149,18 @@ fn parsed(lines: &[Vec<u8>], path: &Path, first: usize) -> Result<Vec<(Record, S
         }
         Ok(records)
     })
+}
+
+/// The record of a line; where there is none, it is read once more to say why.
+fn parsed_line(line: &[u8], number: usize, path: &Path) -> Result<Record> {
+    let is_known = |record: &Record| RECORD_FORMATS.contains(&record.format.as_str());
+    match serde_json::from_slice::<Record>(line).ok().filter(is_known) {
+        Some(record) => Ok(record),
+        None => {
+            let place = format!("line {number} of {}", path.display());
+            parse_document(line, &place, &RECORD_FORMATS)
+        }
+    }
 }
 
 /// A power cut may leave blocks of zeros that were never written, even before

@@ -292,7 +292,8 @@ fn pretty<T: Serialize>(document: &T) -> Result<Vec<u8>> {
 
 /// The digest of the last record of the campaign that is redacted; empty where it has none.
 fn last_digest(source: &Path) -> Result<String> {
-    Ok(scan(&source.join("records.jsonl"))?.digests.pop().unwrap_or_default())
+    let last = scan(&source.join("records.jsonl"))?.digests.pop();
+    Ok(last.map(|digest| digest.to_string()).unwrap_or_default())
 }
 
 /// The lines of redacted records: a chain of their own that begins with the end of the former.
@@ -315,8 +316,9 @@ fn rebound(
             None => None,
         };
         let line = serde_json::to_vec(&record).map_err(|error| unreadable(&error))?;
-        digest = line_digest(&line);
-        links.follow(&digest);
+        let linked = line_digest(&line);
+        links.follow(&linked);
+        digest = linked.to_string();
         text.extend(line);
         text.push(b'\n');
     }

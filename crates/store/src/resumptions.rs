@@ -2,24 +2,24 @@
 //! stored (docs/method.md#m-evidence).
 
 use crate::documents::{Head, StateDocument};
-use model::{Record, Resumption};
+use model::{LineDigest, Record, Resumption};
 
 /// What a run that goes on finds: records with these digests, where the machine knew of those that
 /// `known` ends.
 pub(crate) fn resumption(
     (boot_id, unix_ns): (&str, u64),
-    digests: &[String],
+    digests: &[LineDigest],
     known: Option<Head>,
 ) -> Resumption {
     let is_there = |head: &Head| {
         let at = usize::try_from(head.records).ok().and_then(|count| count.checked_sub(1));
-        at.is_none_or(|at| digests.get(at) == Some(&head.digest))
+        at.is_none_or(|at| digests.get(at).is_some_and(|digest| *digest == *head.digest))
     };
     Resumption {
         boot_id: boot_id.to_owned(),
         unix_ns,
         records: digests.len() as u64,
-        digest: digests.last().cloned().unwrap_or_default(),
+        digest: digests.last().map(LineDigest::to_string).unwrap_or_default(),
         known: known.filter(|head| !is_there(head)).map(|head| head.records),
     }
 }
@@ -27,15 +27,18 @@ pub(crate) fn resumption(
 /// What speaks against the runs that went on, in one sentence each.
 pub(crate) fn flaws_of_resumptions(
     records: &[Record],
-    digests: &[String],
+    digests: &[LineDigest],
     state: &StateDocument,
 ) -> Vec<String> {
     let mut flaws = Vec::new();
     for (at, record) in records.iter().enumerate() {
         let told = record.chain.as_ref().and_then(|chain| chain.resumption.as_ref());
         let Some(resumption) = told else { continue };
-        let before = at.checked_sub(1).map_or("", |before| digests[before].as_str());
-        if resumption.records != at as u64 || resumption.digest != before {
+        let is_before = match at.checked_sub(1) {
+            Some(before) => digests[before] == *resumption.digest,
+            None => resumption.digest.is_empty(),
+        };
+        if resumption.records != at as u64 || !is_before {
             flaws.push(format!(
                 "the record in line {} is the first of a run that went on after {} records, and {at} \
                  are before it",

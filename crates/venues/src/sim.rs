@@ -153,17 +153,15 @@ impl VenueSession for SimSession {
             let run = RunReport { wall_ns: trial.workload.expected_ns, ..RunReport::default() };
             invocations.push(Invocation {
                 samples,
-                run: Some(run),
+                run: Some(Box::new(run)),
                 failure: None,
                 disturbance: None,
             });
         }
-        Ok(Record {
-            duration_ns: trial.workload.expected_ns * u64::from(trial.workload.invocations),
-            boot_id: self.boot_id(trial.block),
-            invocations,
-            ..Record::of(trial, outcome)
-        })
+        let mut record = Record { invocations, ..Record::of(trial, outcome) };
+        record.duration_ns = trial.workload.expected_ns * u64::from(trial.workload.invocations);
+        record.boot_id = self.boot_id(trial.block);
+        Ok(record)
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -217,7 +215,7 @@ impl SimSession {
                 continue;
             }
             let data = self.data(trial, number, metric);
-            samples.push(Sample { source: metric.source.clone(), data });
+            samples.push(Sample { source: metric.source.as_str().into(), data });
         }
         samples
     }

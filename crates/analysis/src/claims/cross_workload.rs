@@ -94,10 +94,11 @@ fn turned(records: &[Record], pair: &Pair<'_>) -> Vec<Record> {
         record.subject == pair.subject.id
             && [pair.earlier, pair.later].contains(&record.workload.as_str())
     };
-    let turn = |record: &Record| Record {
-        subject: record.workload.clone(),
-        workload: record.subject.clone(),
-        ..record.clone()
+    let turn = |record: &Record| {
+        let mut turned = record.clone();
+        turned.subject.clone_from(&record.workload);
+        turned.workload.clone_from(&record.subject);
+        turned
     };
     records.iter().filter(is_meant).map(turn).collect()
 }

@@ -56,12 +56,11 @@ impl Campaign {
             let calm = 1e-5 * if side == 0 { ONE[block % 10] } else { OTHER[block % 10] };
             for (label, log) in LABELS.into_iter().zip([calm, log(subject, slot)]) {
                 let samples = vec![sample(&kind, 100.0 * log.exp())];
-                records.push(Record {
-                    position: u32::from(is_second),
-                    sequence: records.len() as u64,
-                    boot_id: "one".to_owned(),
-                    ..record(block as u32, subject, label, vec![samples])
-                });
+                let mut next = record(block as u32, subject, label, vec![samples]);
+                next.position = u32::from(is_second);
+                next.sequence = records.len() as u64;
+                "one".clone_into(&mut next.boot_id);
+                records.push(next);
             }
             follows = Some(subject);
         }
@@ -267,12 +266,12 @@ fn with_failed_control() -> Campaign {
         let factor = if record.workload == "w" { 1.5 } else { 1.000_01 };
         let noise = 1.0 + 0.001 * OTHER[record.block as usize % 10];
         let samples = vec![Sample::values("m", vec![100.0 * factor * noise])];
-        twins.push(Record {
-            position: 2,
-            sequence: 1_000 + record.sequence,
-            boot_id: format!("of {}", record.sequence),
-            ..crate::fixtures::record(record.block, "a-again", &record.workload, vec![samples])
-        });
+        let mut twin =
+            crate::fixtures::record(record.block, "a-again", &record.workload, vec![samples]);
+        twin.position = 2;
+        twin.sequence = 1_000 + record.sequence;
+        twin.boot_id = format!("of {}", record.sequence);
+        twins.push(twin);
     }
     campaign.records.extend(twins);
     campaign.plan.subjects = fixtures::subjects(&["a", "a-again", "b"]);
@@ -416,12 +415,11 @@ fn what_may_be_the_order_of_a_part_is_told_of_a_sum_over_several_pairs() {
         .iter()
         .map(|record| {
             let subject = if record.subject == "a" { "c" } else { "d" };
-            Record {
-                subject: subject.to_owned(),
-                sequence: 10_000 + record.sequence,
-                boot_id: "two".to_owned(),
-                ..record.clone()
-            }
+            let mut twin = record.clone();
+            subject.clone_into(&mut twin.subject);
+            twin.sequence += 10_000;
+            "two".clone_into(&mut twin.boot_id);
+            twin
         })
         .collect();
     records.extend(twins);

@@ -7,8 +7,8 @@ use contract::{
     Missing, Neighbour, Refusal, Result, Venue, VenueContext, VenueEntry, VenueFacts, VenueSession,
 };
 use model::{
-    CaveatCode, Fingerprint, Invocation, Outcome, Plan, Record, RunReport, Sample, StorageTarget,
-    Trial, VENUE_PLAN_FORMAT,
+    CaveatCode, Fingerprint, Invocation, Outcome, Plan, Record, Sample, StorageTarget, Trial,
+    VENUE_PLAN_FORMAT,
 };
 use plan::{ExperimentProblem, PlanRequest};
 use std::path::{Path, PathBuf};
@@ -145,12 +145,8 @@ impl VenueSession for MoonSession {
     fn run(&mut self, trial: &Trial, _: &mut dyn FnMut(Event)) -> Result<Record> {
         let fall_ns = 1e6 / self.gravity + f64::from(trial.block);
         let samples = vec![Sample::values("makespan", vec![fall_ns])];
-        let invocation = Invocation {
-            samples,
-            run: Some(RunReport::default()),
-            failure: None,
-            disturbance: None,
-        };
+        let invocation =
+            Invocation { samples, run: Some(Box::default()), failure: None, disturbance: None };
         Ok(Record { invocations: vec![invocation], ..Record::of(trial, Outcome::Completed) })
     }
 

@@ -147,7 +147,7 @@ impl TestMachine {
             .map(|metric| metric.source)
             .collect();
         let given: BTreeSet<String> =
-            measurement.samples.iter().map(|sample| sample.source.clone()).collect();
+            measurement.samples.iter().map(|sample| sample.source.to_string()).collect();
         assert_eq!(declared, given, "{id}");
         Ok(measurement)
     }

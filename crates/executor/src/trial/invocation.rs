@@ -282,9 +282,9 @@ impl TrialRun<'_> {
         }
         self.progress.invocations.push(Invocation {
             samples,
-            run: Some(report),
+            run: Some(Box::new(report)),
             failure: None,
-            disturbance: Some(disturbance),
+            disturbance: Some(Box::new(disturbance)),
         });
         Ok(())
     }

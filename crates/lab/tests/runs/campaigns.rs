@@ -85,12 +85,11 @@ impl VenueSession for Opened {
         };
         let value = if let Answer::Measured(value) = answer { value } else { 1.0 };
         let samples = vec![Sample::values("time", vec![value])];
-        Ok(Record {
-            duration_ns: 1,
-            boot_id: self.boot.to_owned(),
-            invocations: vec![invocation(samples)],
-            ..Record::of(trial, outcome)
-        })
+        let mut record = Record::of(trial, outcome);
+        record.duration_ns = 1;
+        self.boot.clone_into(&mut record.boot_id);
+        record.invocations = vec![invocation(samples)];
+        Ok(record)
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -279,11 +278,9 @@ fn left_s(mut plan: Plan, trials: &[(&str, u64)]) -> u64 {
         trials_left: all,
     });
     for (boot, seconds) in trials {
-        let record = Record {
-            boot_id: (*boot).to_owned(),
-            duration_ns: seconds * SECOND_NS,
-            ..fixtures::record(SUBJECTS[0], "w")
-        };
+        let mut record = fixtures::record(SUBJECTS[0], "w");
+        (*boot).clone_into(&mut record.boot_id);
+        record.duration_ns = seconds * SECOND_NS;
         progress.note(&Event::TrialFinished { record: Box::new(record) });
     }
     progress.left_ns() / SECOND_NS

@@ -4,8 +4,8 @@ use fixtures::subject;
 use model::{
     Attempt, Binding, BlockEffect, Caveat, CaveatCode, DecidingInterval, Direction, Effect,
     FINDINGS_FORMAT, FailureCount, Finding, Findings, Fingerprint, Histogram, Interval, Invocation,
-    Level, Metric, Obstacle, Outcome, Plan, Planning, Question, Record, Reduction, Role, Sample,
-    Strength, Unit, Verdict, WorkloadPlan,
+    Level, Metric, Obstacle, Outcome, Plan, Planning, Question, Record, Records, Reduction, Role,
+    Sample, Strength, Unit, Verdict, WorkloadPlan,
 };
 use report::{Inputs, Language};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Everything that a report is made from.
 pub struct Campaign {
     pub plan: Plan,
-    pub records: Vec<Record>,
+    pub records: Records,
     pub values: Vec<model::TrialValue>,
     pub findings: Findings,
     pub language: Language,
@@ -111,7 +111,7 @@ pub fn mixed() -> Campaign {
     campaign.findings.caveats = vec![Caveat::new(CaveatCode::SingleBoot, "6 blocks in 1 boot")];
     campaign.store_caveats =
         vec![Caveat::new(CaveatCode::TornRecord, "line 9 of records.jsonl was dropped")];
-    campaign.records = records();
+    campaign.records = records().into();
     campaign.plan.notes = vec!["seed drawn: 42".to_owned()];
     campaign
 }
@@ -235,7 +235,7 @@ pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>
     let judged = findings.iter().filter(|finding| finding.question.role != Role::Screen).count();
     Campaign {
         plan: plan(title),
-        records: Vec::new(),
+        records: Records::default(),
         values: Vec::new(),
         language: Language::default(),
         findings: Findings {
@@ -313,17 +313,17 @@ fn records() -> Vec<Record> {
         failure: failure.map(str::to_owned),
         disturbance: None,
     };
-    let record = |sequence: u64, subject: &str, outcome, invocations| Record {
-        sequence,
-        position: sequence as u32,
-        started_unix_ns: 1_795_000_000_000_000_000 + sequence * 7_000_000_000,
-        duration_ns: 6_500_000_000,
-        boot_id: "b".to_owned(),
-        seed: 7,
-        outcome,
-        invocations,
-        fingerprint: "f".to_owned(),
-        ..fixtures::record(subject, "messaging")
+    let record = |sequence: u64, subject: &str, outcome, invocations| {
+        let mut record = fixtures::record(subject, "messaging");
+        (record.sequence, record.position) = (sequence, sequence as u32);
+        record.started_unix_ns = 1_795_000_000_000_000_000 + sequence * 7_000_000_000;
+        record.duration_ns = 6_500_000_000;
+        "b".clone_into(&mut record.boot_id);
+        record.seed = 7;
+        record.outcome = outcome;
+        record.invocations = invocations;
+        "f".clone_into(&mut record.fingerprint);
+        record
     };
     let mut drifted = record(0, "baseline", Outcome::Completed, vec![run(samples.clone(), None)]);
     drifted.fingerprint_difference.insert("load.1m".to_owned(), "0.52".to_owned());

@@ -83,12 +83,12 @@ pub fn quiet() -> Campaign {
     for record in &mut campaign.records {
         record.caveats.clear();
         for invocation in &mut record.invocations {
-            invocation.disturbance = Some(Disturbance {
+            invocation.disturbance = Some(Box::new(Disturbance {
                 foreign_share: Some(0.002),
                 stolen_share: Some(0.0),
                 throttles: Some(0),
                 ..Default::default()
-            });
+            }));
         }
     }
     for finding in &mut campaign.findings.findings {

@@ -67,9 +67,9 @@ fn values(subject: &str, parts: &[(&str, f64)]) -> Vec<TrialValue> {
         let all = parts.iter().copied().chain([("round_trip", whole)]);
         all.map(move |(name, us)| TrialValue {
             block,
-            subject: subject.to_owned(),
-            workload: LABEL.to_owned(),
-            metric: format!("{name}_mean"),
+            subject: subject.into(),
+            workload: LABEL.into(),
+            metric: format!("{name}_mean").into(),
             value: 1e3 * us * factor,
         })
         .collect::<Vec<_>>()

@@ -82,9 +82,9 @@ fn values() -> Vec<TrialValue> {
         .filter(|(subject, step, operation, block)| !is_absent(*subject, *step, *operation, *block))
         .map(|(subject, step, operation, block)| TrialValue {
             block,
-            subject: SUBJECTS[subject].to_owned(),
-            workload: label(step),
-            metric: metric_id(OPERATIONS[operation]),
+            subject: SUBJECTS[subject].into(),
+            workload: label(step).into(),
+            metric: metric_id(OPERATIONS[operation]).into(),
             value: throughput(subject, step, operation, block),
         })
         .collect()
@@ -146,27 +146,22 @@ fn records() -> Vec<Record> {
                         Sample::quotient(&metric_id(OPERATIONS[operation]), rate, 1.0)
                     })
                     .collect();
-                all.push(Record {
-                    sequence: all.len() as u64,
-                    block,
-                    position: subject as u32,
-                    duration_ns: 1_000_000_000,
-                    boot_id: "b".to_owned(),
-                    invocations: vec![fixtures::invocation(samples)],
-                    ..fixtures::record(id, &label(step))
-                });
+                let mut record = fixtures::record(id, &label(step));
+                record.sequence = all.len() as u64;
+                record.block = block;
+                record.position = subject as u32;
+                record.duration_ns = 1_000_000_000;
+                "b".clone_into(&mut record.boot_id);
+                record.invocations = vec![fixtures::invocation(samples)];
+                all.push(record);
             }
         }
     }
     let failed = Outcome::Failed { reason: "=cmd|' /C calc'!A0: exit status 1".to_owned() };
     let (block, sequence) = (BLOCKS, all.len() as u64);
-    all.push(Record {
-        block,
-        sequence,
-        outcome: failed,
-        invocations: Vec::new(),
-        ..all[0].clone()
-    });
+    let mut again = Record { block, sequence, invocations: Vec::new(), ..all[0].clone() };
+    again.outcome = failed;
+    all.push(again);
     all
 }
 
@@ -198,7 +193,7 @@ pub fn grid() -> Campaign {
         })
         .into();
     campaign.values = values();
-    campaign.records = records();
+    campaign.records = records().into();
     campaign
 }
 
@@ -240,8 +235,8 @@ pub fn imported_grid() -> Campaign {
         caveats: Vec::new(),
     });
     for value in &mut campaign.values {
-        value.workload = to_label(&value.workload, &value.metric);
-        value.metric = "throughput".to_owned();
+        value.workload = to_label(&value.workload, &value.metric).into();
+        value.metric = "throughput".into();
     }
     for finding in &mut campaign.findings.findings {
         let question = &mut finding.question;

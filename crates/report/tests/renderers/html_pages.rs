@@ -94,25 +94,26 @@ pub fn measured() -> Campaign {
                 latency.record((middle / rest.cbrt()) as u64);
             }
             let median = latency.quantile(0.5).unwrap() as f64;
-            campaign.records.push(Record {
+            let mut record = Record {
                 sequence: u64::from(block) * 3 + place as u64,
                 block,
                 position: (place as u32 + block) % 3,
-                subject: subject.to_owned(),
-                workload: "cyclic".to_owned(),
-                outcome: Outcome::Completed,
                 invocations: vec![model::Invocation {
-                    disturbance: Some(quiet()),
+                    disturbance: Some(Box::new(quiet())),
                     ..fixtures::invocation(vec![Sample::histogram("latency", latency)])
                 }],
-                levels: readings(&campaign.plan, subject),
                 ..first.clone()
-            });
+            };
+            subject.clone_into(&mut record.subject);
+            "cyclic".clone_into(&mut record.workload);
+            record.outcome = Outcome::Completed;
+            record.levels = readings(&campaign.plan, subject);
+            campaign.records.push(record);
             campaign.values.push(TrialValue {
                 block,
-                subject: subject.to_owned(),
-                workload: "cyclic".to_owned(),
-                metric: "latency_p50".to_owned(),
+                subject: subject.into(),
+                workload: "cyclic".into(),
+                metric: "latency_p50".into(),
                 value: median,
             });
         }

@@ -194,14 +194,15 @@ fn plan() -> Plan {
 fn records() -> Vec<Record> {
     let mut histogram = model::Histogram::new();
     histogram.record_many(1_000, 3);
-    let record = |outcome: Outcome, samples: Vec<Sample>| Record {
-        position: 1,
-        duration_ns: 2_000_000_000,
-        boot_id: "b".to_owned(),
-        outcome,
-        invocations: vec![invocation(samples)],
-        fingerprint_difference: BTreeMap::from([("knob.thp".to_owned(), "never".to_owned())]),
-        ..fixtures::record("fifo", "cyclic")
+    let record = |outcome: Outcome, samples: Vec<Sample>| {
+        let mut record = fixtures::record("fifo", "cyclic");
+        record.position = 1;
+        record.duration_ns = 2_000_000_000;
+        "b".clone_into(&mut record.boot_id);
+        record.outcome = outcome;
+        record.invocations = vec![invocation(samples)];
+        record.fingerprint_difference.insert("knob.thp".to_owned(), "never".to_owned());
+        record
     };
     vec![
         record(
@@ -218,7 +219,7 @@ fn records() -> Vec<Record> {
 }
 
 fn drawn(format: &str, page: Page) -> String {
-    let (plan, records, findings) = (plan(), records(), findings());
+    let (plan, records, findings) = (plan(), model::Records::from(records()), findings());
     let environment = Fingerprint(BTreeMap::from([
         ("kernel.release".to_owned(), "6.12.48".to_owned()),
         ("cpu.online".to_owned(), "0-1".to_owned()),

@@ -35,9 +35,9 @@ fn plotted(mut campaign: Campaign) -> Campaign {
                 let value = latency.quantile(0.5).unwrap() as f64;
                 campaign.values.push(TrialValue {
                     block,
-                    subject: subject.to_owned(),
-                    workload: "cyclic".to_owned(),
-                    metric: "latency_p50".to_owned(),
+                    subject: subject.into(),
+                    workload: "cyclic".into(),
+                    metric: "latency_p50".into(),
                     value,
                 });
             }
@@ -104,14 +104,18 @@ fn renamed(mut campaign: Campaign, name: &str) -> Campaign {
     campaign.plan.notes.push(name.to_owned());
     campaign.plan.subjects.iter_mut().for_each(|subject| replace(&mut subject.id, "fifo"));
     campaign.records.iter_mut().for_each(|record| replace(&mut record.subject, "fifo"));
-    campaign.values.iter_mut().for_each(|value| replace(&mut value.subject, "fifo"));
+    for value in campaign.values.iter_mut().filter(|value| value.subject == "fifo") {
+        value.subject = name.into();
+    }
     for workload in &mut campaign.plan.workloads {
         replace(&mut workload.label, "cyclic");
     }
     for record in &mut campaign.records {
         replace(&mut record.workload, "cyclic");
     }
-    campaign.values.iter_mut().for_each(|value| replace(&mut value.workload, "cyclic"));
+    for value in campaign.values.iter_mut().filter(|value| value.workload == "cyclic") {
+        value.workload = name.into();
+    }
     for finding in &mut campaign.findings.findings {
         replace(&mut finding.question.subject, "fifo");
         replace(&mut finding.question.workload, "cyclic");

@@ -2,7 +2,7 @@
 //! in emulated guests, simulated, and imported. Their secondary metrics are left out.
 
 use crate::campaigns::Campaign;
-use model::{Binding, Caveat, CaveatCode, Record};
+use model::{Binding, Caveat, CaveatCode, Records};
 use report::Language;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ macro_rules! stored {
 }
 
 fn read(plan: &str, records: &str, findings: &str, environment: &str) -> Campaign {
-    let records: Vec<Record> =
+    let records: Records =
         records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     Campaign {
         plan: serde_json::from_str(plan).unwrap(),

@@ -393,9 +393,9 @@ fn without_a_grid_a_subject_has_its_metrics_by_workload() {
     let mut campaign = mixed();
     let value = |block, metric: &str, value| model::TrialValue {
         block,
-        subject: "fifo".to_owned(),
-        workload: "cyclic".to_owned(),
-        metric: metric.to_owned(),
+        subject: "fifo".into(),
+        workload: "cyclic".into(),
+        metric: metric.into(),
         value,
     };
     campaign.values = vec![

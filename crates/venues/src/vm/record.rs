@@ -45,12 +45,10 @@ pub(crate) fn without_guest(
     boot_id: &str,
     outcome: Outcome,
 ) -> Record {
-    Record {
-        started_unix_ns: began.unix_ns,
-        duration_ns: sys::monotonic_ns() - began.monotonic_ns,
-        boot_id: boot_id.to_owned(),
-        ..Record::of(trial, outcome)
-    }
+    let mut record = Record::of(trial, outcome);
+    set_times(&mut record, began);
+    boot_id.clone_into(&mut record.boot_id);
+    record
 }
 
 /// Puts the host's times into a guest's record: a guest's clock may be behind.
