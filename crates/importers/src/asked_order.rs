@@ -1,8 +1,10 @@
 //! Which order of a table's rows is asked where the user names one: a column that somebody chose may
 //! put the subjects in turns that they never had (docs/method.md#m-import-order).
 
-use crate::table::ImportedRow;
+use crate::column_text::ColumnText;
+use crate::table::TableRow;
 use crate::unnamed::{places_in_order, tells_order};
+use model::SharedName;
 use std::collections::BTreeMap;
 
 /// Executions change their subject less than half as often as in a random order: they are not mixed.
@@ -17,7 +19,7 @@ pub(crate) enum AskedOrder<'a> {
     /// That of the column that the user names.
     Named,
     /// That of a column of times, which the named one contradicts.
-    Times { told: String, times: &'a [String] },
+    Times { told: String, times: &'a ColumnText },
     /// That of the rows, which it contradicts.
     Rows { told: String },
 }
@@ -28,9 +30,9 @@ pub(crate) enum AskedOrder<'a> {
 /// sorted, and times tell so.
 pub(crate) fn asked_order<'a>(
     name: &str,
-    orders: &[String],
-    clocks: &[(&'a str, &'a [String])],
-    rows: &[ImportedRow],
+    orders: &ColumnText,
+    clocks: &[(&'a str, &'a ColumnText)],
+    rows: &[TableRow],
 ) -> (AskedOrder<'a>, bool) {
     let named = places_in_order(orders);
     let is_sorted = named.windows(2).all(|two| two[0] < two[1]);
@@ -57,11 +59,11 @@ pub(crate) fn asked_order<'a>(
 }
 
 /// Whether times, of which these are the places in order, fall somewhere along another order.
-fn falls(times: &[String], places: &[usize], along: &[usize]) -> bool {
+fn falls(times: &ColumnText, places: &[usize], along: &[usize]) -> bool {
     // Rows of one time have one rank.
     let (mut ranks, mut rank) = (vec![0; places.len()], 0);
     for (index, place) in places.iter().enumerate() {
-        if index > 0 && times[places[index - 1]] != times[*place] {
+        if index > 0 && times.at(places[index - 1]) != times.at(*place) {
             rank += 1;
         }
         ranks[*place] = rank;
@@ -71,8 +73,8 @@ fn falls(times: &[String], places: &[usize], along: &[usize]) -> bool {
 
 /// Whether executions in this order change their subject much more seldom or more often than in a
 /// random one, within each combination of levels and summed over them.
-fn is_confounded(rows: &[ImportedRow], places: &[usize]) -> bool {
-    let mut by_levels: BTreeMap<&[String], Vec<&ImportedRow>> = BTreeMap::new();
+fn is_confounded(rows: &[TableRow], places: &[usize]) -> bool {
+    let mut by_levels: BTreeMap<&[SharedName], Vec<&TableRow>> = BTreeMap::new();
     for place in places {
         let row = &rows[*place];
         let before = by_levels.entry(&row.levels).or_default();
@@ -97,7 +99,7 @@ fn is_confounded(rows: &[ImportedRow], places: &[usize]) -> bool {
 }
 
 /// Whether two rows are what one execution measured.
-fn is_of_one(one: &ImportedRow, other: &ImportedRow) -> bool {
+fn is_of_one(one: &TableRow, other: &TableRow) -> bool {
     let is_named = one.execution.is_some() || one.block.is_some();
     is_named
         && one.subject == other.subject

@@ -6,15 +6,16 @@ use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::post_hoc::choices;
 use crate::row_order::row_order;
-use crate::table::{ImportedRow, ImportedTable, over};
+use crate::table::{ImportedTable, TableRow, over};
 use model::{
     Block, Caveat, CaveatCode, Circumstances, Comparisons, IMPORT_COMPARISONS, Imported,
     ImportedDesign, Invocation, Metric, Outcome, PLAN_FORMAT, PLAN_METRICS, ParameterValue,
-    Parameters, Plan, Record, Sitting, Subject, WorkloadPlan,
+    Parameters, Plan, Record, SharedName, SharedParts, Sitting, Subject, WorkloadPlan,
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Sittings times workloads; where each row is one of them there are as many as rows.
 const MOST_TRIALS: usize = 4_000_000;
@@ -74,11 +75,9 @@ pub fn import(
     let format = importer.describe().id;
     let digest = digest(sources, mapping, settings, format);
     let mut assembled =
-        assemble(&table, settings, format, digest).map_err(|trouble| (0, trouble))?;
+        assemble(&mut table, settings, format, digest).map_err(|trouble| (0, trouble))?;
     assembled.plan.check_size().map_err(|found| (0, over(found)))?;
     let chosen = choices(settings.margin, &usual, &table.choices, &assembled.plan);
-    // The records have what the rows had.
-    drop(table);
     if let Some(imported) = &mut assembled.plan.imported {
         imported.caveats.extend(chosen);
     }
@@ -119,8 +118,9 @@ fn digest(
     [files, hexadecimal(all)]
 }
 
+/// The plan and the records of a table, whose rows these take.
 fn assemble(
-    table: &ImportedTable,
+    table: &mut ImportedTable,
     settings: &ImportSettings,
     format: &str,
     [files, digest]: [String; 2],
@@ -131,13 +131,15 @@ fn assemble(
     refuse_many(table, subjects.len(), primary.len(), labels.all.len(), settings)?;
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
     let mut caveats = table.caveats.clone();
+    let template = workload(table, settings, format, &primary);
+    let order = row_order(table);
+    let rows = std::mem::take(&mut table.rows);
     let (records, blocks) = if has_blocks {
-        blocked(table, &labels, &mut caveats)?
+        blocked(rows, &labels, &mut caveats)?
     } else {
-        (unblocked(table, &labels), Vec::new())
+        (unblocked(rows, &labels, &fixed_places(table)), Vec::new())
     };
     caveats.extend(copied(&records, has_blocks));
-    let template = workload(table, settings, format, &primary);
     let design = if has_blocks { ImportedDesign::Blocked } else { unblocked_design(table) };
     let plan = Plan {
         format: PLAN_FORMAT.to_owned(),
@@ -173,7 +175,7 @@ fn assemble(
             file: settings.files.clone(),
             digest: files,
             design,
-            order: row_order(table),
+            order,
             caveats,
         }),
         probes: Vec::new(),
@@ -297,8 +299,8 @@ fn refuse_many(
 
 /// A label for each combination of levels, in order of appearance.
 struct Labels {
-    all: Vec<(Vec<String>, String)>,
-    places: BTreeMap<Vec<String>, usize>,
+    all: Vec<(Vec<SharedName>, String)>,
+    places: BTreeMap<Vec<SharedName>, u32>,
 }
 
 impl Labels {
@@ -316,146 +318,190 @@ impl Labels {
                 let cause = format!("two combinations of parameters would both be called {label}");
                 return Err(Trouble::new(cause, "rename their levels"));
             }
-            labels.places.insert(row.levels.clone(), labels.all.len());
+            labels.places.insert(row.levels.clone(), labels.all.len() as u32);
             labels.all.push((row.levels.clone(), label));
         }
         Ok(labels)
     }
 
-    fn of_row(&self, row: &ImportedRow) -> &str {
-        &self.all[self.places[&row.levels]].1
+    /// The label of a number.
+    fn name(&self, number: u32) -> &str {
+        &self.all[number as usize].1
     }
 }
 
-fn parameters(dimensions: &[String], levels: &[String]) -> Parameters {
+fn parameters(dimensions: &[String], levels: &[SharedName]) -> Parameters {
     let named = dimensions.iter().zip(levels);
     Parameters(
-        named.map(|(name, level)| (name.clone(), ParameterValue::Text(level.clone()))).collect(),
+        named
+            .map(|(name, level)| (name.clone(), ParameterValue::Text(level.to_string())))
+            .collect(),
     )
 }
 
-/// Rows of one place of one execution in one record, in the order of first rows.
-fn gathered<'t, K: Ord>(
-    table: &'t ImportedTable,
-    key: impl Fn(usize, &'t ImportedRow) -> K,
-) -> Vec<(usize, Vec<&'t ImportedRow>)> {
-    let mut places: BTreeMap<K, usize> = BTreeMap::new();
-    let mut groups: Vec<(usize, Vec<&ImportedRow>)> = Vec::new();
-    for (index, row) in table.rows.iter().enumerate() {
-        let place = *places.entry(key(index, row)).or_insert_with(|| {
-            groups.push((index, Vec::new()));
-            groups.len() - 1
-        });
-        groups[place].1.push(row);
+/// Numbers of things in the order in which they came.
+struct Numbering<K>(BTreeMap<K, u32>);
+
+impl<K: Ord> Numbering<K> {
+    fn new() -> Self {
+        Self(BTreeMap::new())
     }
-    groups
+
+    fn of(&mut self, thing: K) -> u32 {
+        let next = self.0.len() as u32;
+        *self.0.entry(thing).or_insert(next)
+    }
+}
+
+/// Subject or block, label and execution of a row, by number.
+type RowPlace = [u32; 3];
+
+/// Rows of one place of one execution in one record, in the order of first rows.
+struct RowGroups {
+    /// Numbers of rows, those of a group behind each other.
+    rows: Vec<u32>,
+    groups: Vec<Range<usize>>,
+}
+
+impl RowGroups {
+    fn of(places: &[RowPlace]) -> Self {
+        let mut sorted: Vec<(RowPlace, u32)> = places.iter().copied().zip(0..).collect();
+        sorted.sort_unstable();
+        let (mut groups, mut begin) = (Vec::new(), 0);
+        for of_one in sorted.chunk_by(|one, other| one.0 == other.0) {
+            groups.push((of_one[0].1, begin..begin + of_one.len()));
+            begin += of_one.len();
+        }
+        groups.sort_unstable_by_key(|(first, _)| *first);
+        Self {
+            rows: sorted.into_iter().map(|(_, row)| row).collect(),
+            groups: groups.into_iter().map(|(_, rows)| rows).collect(),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        self.groups.iter().map(|group| &self.rows[group.clone()])
+    }
+}
+
+/// Where the dimensions stand that an execution fixes.
+fn fixed_places(table: &ImportedTable) -> Vec<usize> {
+    (0..table.dimensions.len())
+        .filter(|index| table.fixed.contains(&table.dimensions[*index]))
+        .collect()
 }
 
 /// One record for each execution and cell. Executions are numbered within their
 /// subject and the levels that they fix.
-fn unblocked(table: &ImportedTable, labels: &Labels) -> Vec<Record> {
-    let fixed: Vec<usize> = (0..table.dimensions.len())
-        .filter(|index| table.fixed.contains(&table.dimensions[*index]))
+fn unblocked(mut rows: Vec<TableRow>, labels: &Labels, fixed: &[usize]) -> Vec<Record> {
+    let mut strata = Numbering::new();
+    let stratum_of: Vec<u32> = labels
+        .all
+        .iter()
+        .map(|(levels, _)| strata.of(fixed.iter().map(|at| &levels[*at]).collect::<Vec<_>>()))
         .collect();
-    let execution = |index: usize, row: &ImportedRow| match &row.execution {
-        Some(name) => (name.clone(), 0),
-        None => (String::new(), index),
-    };
-    let groups = gathered(table, |index, row| {
-        (row.subject.as_str(), row.levels.as_slice(), execution(index, row))
-    });
-    let mut numbers: BTreeMap<_, BTreeMap<_, u32>> = BTreeMap::new();
-    let mut records = Vec::with_capacity(groups.len());
-    for (sequence, rows) in groups {
-        let row = rows[0];
-        let levels: Vec<&str> = fixed.iter().map(|index| row.levels[*index].as_str()).collect();
-        let of_stratum = numbers.entry((row.subject.as_str(), levels)).or_default();
-        let next = of_stratum.len() as u32;
-        let number = *of_stratum.entry(execution(sequence, row)).or_insert(next);
-        records.push(record(sequence as u64, number, 0, labels.of_row(row), &rows));
+    let places = places_without_blocks(&rows, labels);
+    let groups = RowGroups::of(&places);
+    let mut numbers: BTreeMap<[u32; 2], Numbering<u32>> = BTreeMap::new();
+    let mut parts = SharedParts::default();
+    let mut records = Vec::with_capacity(groups.groups.len());
+    for of_record in groups.iter() {
+        let [subject, label, execution] = places[of_record[0] as usize];
+        let stratum = [subject, stratum_of[label as usize]];
+        let number = numbers.entry(stratum).or_insert_with(Numbering::new).of(execution);
+        let mut record = record(&mut rows, of_record, labels.name(label));
+        record.block = number;
+        parts.share(&mut record);
+        records.push(record);
     }
     records
 }
 
+/// Subject, label and execution of each row; one that names none is an execution of its own.
+fn places_without_blocks(rows: &[TableRow], labels: &Labels) -> Vec<RowPlace> {
+    let (mut subjects, mut executions) = (Numbering::new(), Numbering::new());
+    let mut places = Vec::with_capacity(rows.len());
+    for (index, row) in (0..).zip(rows) {
+        let execution = match &row.execution {
+            Some(name) => rows.len() as u32 + executions.of(name.as_str()),
+            None => index,
+        };
+        places.push([subjects.of(row.subject.as_str()), labels.places[&row.levels], execution]);
+    }
+    places
+}
+
 /// One record for each block, subject and cell; blocks in order of appearance.
 fn blocked(
-    table: &ImportedTable,
+    mut rows: Vec<TableRow>,
     labels: &Labels,
     caveats: &mut Vec<Caveat>,
 ) -> Result<(Vec<Record>, Vec<Block>), Trouble> {
-    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut orders: Vec<Vec<&str>> = Vec::new();
-    let mut positions: BTreeMap<(u32, &str), u32> = BTreeMap::new();
-    for row in &table.rows {
-        let next = numbers.len() as u32;
-        let block = row.block.as_deref().unwrap_or_default();
-        let number = *numbers.entry(block).or_insert(next);
+    let (mut numbers, mut subjects) = (Numbering::new(), Numbering::new());
+    let mut orders: Vec<Vec<SharedName>> = Vec::new();
+    let mut positions: BTreeMap<[u32; 2], u32> = BTreeMap::new();
+    let mut places: Vec<RowPlace> = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let number = numbers.of(row.block.as_deref().unwrap_or_default());
+        let subject = subjects.of(row.subject.as_str());
         if number as usize == orders.len() {
             orders.push(Vec::new());
         }
         let order = &mut orders[number as usize];
-        positions.entry((number, &row.subject)).or_insert_with(|| {
-            order.push(&row.subject);
+        positions.entry([number, subject]).or_insert_with(|| {
+            order.push(row.subject.clone());
             order.len() as u32 - 1
         });
+        places.push([number, subject, labels.places[&row.levels]]);
     }
     let trials = positions.len().saturating_mul(labels.all.len());
     if trials > MOST_TRIALS {
         let cause = format!("its blocks, subjects and parameters make {trials} trials");
         return Err(Trouble::new(cause, "name the column of blocks, and fewer parameters"));
     }
-    let distinct: BTreeSet<&Vec<&str>> = orders.iter().collect();
+    let distinct: BTreeSet<&Vec<SharedName>> = orders.iter().collect();
     if distinct.len() == 1 && orders.len() > 1 {
         let detail = format!("every block ran {} in this order", orders[0].join(", "));
         caveats.push(Caveat::new(CaveatCode::OrderConfounded, detail));
     }
-    let groups = gathered(table, |_, row| {
-        (row.block.as_deref().unwrap_or_default(), row.subject.as_str(), row.levels.as_slice())
-    });
-    let records = groups
-        .into_iter()
-        .map(|(sequence, rows)| {
-            let row = rows[0];
-            let number = numbers[row.block.as_deref().unwrap_or_default()];
-            let position = positions[&(number, row.subject.as_str())];
-            record(sequence as u64, number, position, labels.of_row(row), &rows)
-        })
-        .collect();
+    let mut parts = SharedParts::default();
+    let of_record = |of_record: &[u32]| {
+        let [number, subject, label] = places[of_record[0] as usize];
+        let mut record = record(&mut rows, of_record, labels.name(label));
+        record.block = number;
+        record.position = positions[&[number, subject]];
+        parts.share(&mut record);
+        record
+    };
+    let records = RowGroups::of(&places).iter().map(of_record).collect();
     let all: Vec<String> = labels.all.iter().map(|(_, label)| label.clone()).collect();
-    let block = |(index, order): (usize, &Vec<&str>)| Block {
+    let block = |(index, order): (usize, &Vec<SharedName>)| Block {
         index: index as u32,
         sittings: order
             .iter()
-            .map(|id| Sitting { subject: (*id).to_owned(), workloads: all.clone(), boot: None })
+            .map(|id| Sitting { subject: id.to_string(), workloads: all.clone(), boot: None })
             .collect(),
     };
     Ok((records, orders.iter().enumerate().map(block).collect()))
 }
 
-fn record(
-    sequence: u64,
-    block: u32,
-    position: u32,
-    workload: &str,
-    rows: &[&ImportedRow],
-) -> Record {
-    let mut said = Circumstances::of(&rows[0].subject, workload);
-    if let Some(reason) = rows.iter().find_map(|row| row.failure.clone()) {
+/// The record of these rows, which takes what they measured.
+fn record(rows: &mut [TableRow], of_record: &[u32], workload: &str) -> Record {
+    let first = of_record[0] as usize;
+    let mut said = Circumstances::of(&rows[first].subject, workload);
+    let failure = of_record.iter().find_map(|row| rows[*row as usize].failure.clone());
+    if let Some(reason) = failure {
         said.outcome = Outcome::Failed { reason };
     }
-    Record {
-        sequence,
-        block,
-        position,
-        invocations: rows
-            .iter()
-            .map(|row| Invocation {
-                samples: row.samples.clone(),
-                run: None,
-                failure: row.failure.clone(),
-                disturbance: None,
-            })
-            .collect(),
-        ..Record::from(said)
-    }
+    let invocations = of_record.iter().map(|row| {
+        let row = &mut rows[*row as usize];
+        Invocation {
+            samples: std::mem::take(&mut row.samples),
+            run: None,
+            failure: row.failure.take(),
+            disturbance: None,
+        }
+    });
+    let invocations = invocations.collect();
+    Record { sequence: first as u64, invocations, ..Record::from(said) }
 }

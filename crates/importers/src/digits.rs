@@ -137,7 +137,7 @@ mod tests {
             let row = read(&CSV, &[("a", b"v\n1\n")], &mapping).unwrap().rows.remove(0);
             for value in values {
                 let samples = vec![Sample::values(&id, vec![*value])];
-                table.rows.push(crate::ImportedRow { samples, ..row.clone() });
+                table.rows.push(crate::TableRow { samples, ..row.clone() });
             }
             roundings(&table).get(&id).copied()
         };

@@ -28,16 +28,42 @@ impl LastDigits {
 
 /// What a number's last digit is worth, as it is written: 0.01 of `1.50`, 1 of `3`, 100 of `15e2`.
 pub(crate) fn last_digit(text: &str) -> Option<f64> {
-    let text = text.trim().to_ascii_lowercase();
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((text.as_str(), "0"));
+    let text = text.trim();
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    last_digit_of(mantissa, exponent)
+}
+
+/// The same of the two parts of a number.
+pub(crate) fn last_digit_of(mantissa: &str, exponent: &str) -> Option<f64> {
     let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let exponent: i64 = exponent.parse().ok()?;
-    format!("1e{}", exponent - decimals as i64).parse().ok()
+    power_of_ten(exponent - decimals as i64)
+}
+
+/// The number that is written `1e` and this exponent.
+fn power_of_ten(exponent: i64) -> Option<f64> {
+    // Those that most numbers have; a file has hundreds of thousands of these.
+    const USUAL: [f64; 19] = [
+        1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2,
+        1e3, 1e4, 1e5, 1e6,
+    ];
+    let place = usize::try_from(exponent.checked_add(12)?).ok();
+    match place.and_then(|place| USUAL.get(place)) {
+        Some(power) => Some(*power),
+        None => format!("1e{exponent}").parse().ok(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_power_is_that_which_is_written() {
+        for exponent in -30..30 {
+            assert_eq!(power_of_ten(exponent), format!("1e{exponent}").parse().ok(), "{exponent}");
+        }
+    }
 
     #[test]
     fn a_last_digit_is_that_which_is_written() {
@@ -48,6 +74,7 @@ mod tests {
             ("15e2", 100.0),
             ("1.5E-3", 1e-4),
             ("1e300", 1e300),
+            ("1.5e-300", 1e-301),
         ] {
             assert_eq!(last_digit(text), Some(digit), "{text}");
         }

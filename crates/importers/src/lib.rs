@@ -8,6 +8,7 @@
 mod asked_order;
 mod assemble;
 mod benchfmt;
+mod column_text;
 mod digits;
 mod duplicates;
 mod fio;
@@ -43,4 +44,4 @@ pub use mapping::{Mapping, MappingDirection, ValueColumn};
 pub use outputs::Trouble;
 pub use post_hoc::DEFAULT_ALPHA;
 pub use registry::IMPORTERS;
-pub use table::{ImportedRow, ImportedTable};
+pub use table::{ImportedRow, ImportedTable, TableRow};

@@ -1,7 +1,7 @@
 //! Values of one subject that are those of another in another order, with other digits, in part, or
 //! times a factor.
 
-use crate::last_digits::last_digit;
+use crate::last_digits::last_digit_of;
 use model::{Invocation, SampleData};
 
 /// So many equal values are told, and of fewer than these so large a share.
@@ -48,7 +48,7 @@ impl Rounded {
         let text = format!("{value:.*e}", DIGITS - 1);
         let (mantissa, exponent) = text.split_once('e').unwrap_or((text.as_str(), "0"));
         let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
-        let digit = last_digit(&format!("{mantissa}e{exponent}"));
+        let digit = last_digit_of(mantissa, exponent);
         Self { value, by: digit.unwrap_or(0.0) / 2.0 }
     }
 

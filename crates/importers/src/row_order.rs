@@ -1,7 +1,7 @@
 //! What is known of the order in which the rows of an import were measured
 //! (docs/method.md#m-import-order).
 
-use crate::table::{ImportedRow, ImportedTable};
+use crate::table::{ImportedTable, TableRow};
 use model::ImportedOrder;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ fn are_within_files(table: &ImportedTable) -> bool {
 }
 
 /// Whether the rows of a block, a subject and its levels follow each other.
-fn are_in_one_piece(rows: &[ImportedRow]) -> bool {
+fn are_in_one_piece(rows: &[TableRow]) -> bool {
     let (mut seen, mut last) = (BTreeSet::new(), None);
     rows.iter().all(|row| {
         let place = (row.block.as_deref(), row.subject.as_str(), row.levels.as_slice());

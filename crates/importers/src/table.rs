@@ -7,10 +7,10 @@ use crate::started::{ExecutionTimes, StartedExecutions};
 use crate::tool_settings::ToolSettings;
 use model::{
     Caveat, CaveatCode, Direction, IMPORT_METRICS, IMPORT_ROWS, Metric, OverLimit, Reduction,
-    Sample, Unit,
+    Sample, SharedName, Unit,
 };
 use outputs::Trouble;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Nobody reads more dimensions than these.
 pub(crate) const MOST_DIMENSIONS: usize = 20;
@@ -40,7 +40,7 @@ pub struct ImportedTable {
     /// Ids of the metrics that are judged; all of them where empty.
     pub primary: Vec<String>,
     /// Rows in the order they were measured, as far as the file tells.
-    pub rows: Vec<ImportedRow>,
+    pub rows: Vec<TableRow>,
     /// What the importer noticed.
     pub caveats: Vec<Caveat>,
     /// Units that are not ours, by metric: values are shown as they stand.
@@ -59,6 +59,8 @@ pub struct ImportedTable {
     started: StartedExecutions,
     /// The files that are tables, in the order of their rows.
     pub(crate) files: Vec<TableFile>,
+    /// Names in rows, and of what they measure.
+    names: BTreeSet<SharedName>,
 }
 
 /// A file that is a table.
@@ -87,18 +89,21 @@ pub struct ImportedRow {
     pub failure: Option<String>,
 }
 
-impl ImportedRow {
-    /// Nothing of nobody, in the place of a row that is being moved.
-    pub(crate) fn empty() -> Self {
-        Self {
-            subject: String::new(),
-            levels: Vec::new(),
-            execution: None,
-            block: None,
-            samples: Vec::new(),
-            failure: None,
-        }
-    }
+/// A row as a table holds it, with hundreds of thousands of others: each name once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableRow {
+    /// The subject.
+    pub subject: SharedName,
+    /// A level of each dimension.
+    pub levels: Vec<SharedName>,
+    /// The execution it belongs to; each row is its own where nobody knows.
+    pub execution: Option<SharedName>,
+    /// The block, where there are blocks.
+    pub block: Option<SharedName>,
+    /// What was measured; empty where it failed.
+    pub samples: Vec<Sample>,
+    /// Why it failed, where it did.
+    pub failure: Option<String>,
 }
 
 impl ImportedTable {
@@ -325,8 +330,30 @@ impl ImportedTable {
                 return Err(trouble(cause, "names are one line of 1 to 200 characters"));
             }
         }
+        let ImportedRow { subject, levels, execution, block, mut samples, failure } = row;
+        for sample in &mut samples {
+            sample.source = self.shared(&sample.source);
+        }
+        let row = TableRow {
+            subject: self.shared(&subject),
+            levels: levels.iter().map(|level| self.shared(level)).collect(),
+            execution: execution.map(|execution| self.shared(&execution)),
+            block: block.map(|block| self.shared(&block)),
+            samples,
+            failure,
+        };
         self.rows.push(row);
         Ok(())
+    }
+
+    /// A name, held once.
+    fn shared(&mut self, name: &str) -> SharedName {
+        if let Some(known) = self.names.get(name) {
+            return known.clone();
+        }
+        let name = SharedName::from(name);
+        self.names.insert(name.clone());
+        name
     }
 }
 

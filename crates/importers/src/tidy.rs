@@ -1,15 +1,16 @@
 //! Tidy tables: a header, and in each row what was measured once.
 
 use crate::asked_order::{AskedOrder, asked_order};
+use crate::column_text::ColumnText;
 use crate::importer::{ImportFile, Importer};
 use crate::last_digits::last_digit;
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
-use crate::table::{ImportedRow, ImportedTable, TableFile};
+use crate::table::{ImportedRow, ImportedTable, TableFile, TableRow};
 use crate::unnamed::{UnnamedColumns, places_in_order};
 use contract::Description;
 use csv::StringRecord;
-use model::{Caveat, CaveatCode, Reduction, Sample, Unit};
+use model::{Caveat, CaveatCode, Reduction, Sample, SampleData, SharedName, Unit};
 use outputs::Trouble;
 use std::collections::BTreeMap;
 
@@ -54,6 +55,9 @@ pub(crate) struct Tidy {
     description: Description,
 }
 
+/// Metrics that are looked for before a name is made an id again.
+const MOST_KNOWN: usize = 32;
+
 /// Where each thing stands in a row.
 struct Columns {
     subject: Option<usize>,
@@ -68,6 +72,23 @@ struct Columns {
     /// Which way is better, by metric.
     better: BTreeMap<String, MappingDirection>,
 }
+
+/// What a row said of a metric, and what followed: the same of every row that says the same.
+struct KnownMetric {
+    /// Place of the column of values.
+    place: usize,
+    /// What stands in the columns of metrics, units and directions, where there are such.
+    name: Option<String>,
+    unit_text: Option<String>,
+    direction: Option<String>,
+    id: SharedName,
+    unit: Unit,
+    /// By what numbers are multiplied.
+    scale: f64,
+}
+
+/// The last ones.
+type KnownMetrics = Vec<KnownMetric>;
 
 impl Importer for Tidy {
     fn describe(&self) -> &'static Description {
@@ -131,15 +152,16 @@ impl Importer for Tidy {
             table.caveats.push(Caveat::new(CaveatCode::ReplicateLevelUnknown, detail));
         }
         let first = table.rows.len();
-        let mut orders = Vec::new();
+        let mut orders = ColumnText::default();
+        let mut known = KnownMetrics::new();
         let mut unnamed = UnnamedColumns::of(&header, &columns.named(), mapping);
         for record in reader.records() {
             let record = unguarded(record.map_err(|error| broken(bytes, &error))?);
             let line = record.position().map_or(0, |position| line(bytes, position));
             if let Some(place) = columns.order {
-                orders.push(filled(&record, line, place, "it tells no order")?.to_owned());
+                orders.push(filled(&record, line, place, "it tells no order")?);
             }
-            let row = columns.row(source, &record, line, table)?;
+            let row = columns.row(source, &record, line, (&mut known, &mut *table))?;
             table.push(Some(line), row)?;
             unnamed.add(&record);
         }
@@ -183,10 +205,10 @@ fn tell_doubts(
 fn put_in_order<'a>(
     unnamed: &'a UnnamedColumns,
     mapping: &Mapping,
-    orders: &[String],
+    orders: &ColumnText,
     first: usize,
     table: &mut ImportedTable,
-) -> Result<(Option<&'a [String]>, bool), Trouble> {
+) -> Result<(Option<&'a ColumnText>, bool), Trouble> {
     let rows = &table.rows[first..];
     let Some(name) = &mapping.order else {
         let Some((told, times)) = unnamed.times(rows)? else { return Ok((None, false)) };
@@ -221,17 +243,22 @@ fn fixed(mapping: &Mapping, dimensions: &[String]) -> Vec<String> {
 
 /// Puts rows in the order of a column. Whether that tells the order of the subjects: no two of them
 /// have the same place.
-fn sort(rows: &mut [ImportedRow], orders: &[String]) -> bool {
-    let places = places_in_order(orders);
+fn sort(rows: &mut [TableRow], orders: &ColumnText) -> bool {
+    let mut places = places_in_order(orders);
     let is_tied = |two: &[usize]| {
-        orders[two[0]] == orders[two[1]] && rows[two[0]].subject != rows[two[1]].subject
+        orders.at(two[0]) == orders.at(two[1]) && rows[two[0]].subject != rows[two[1]].subject
     };
     let tells_order = !places.windows(2).any(is_tied);
-    let mut unsorted: Vec<Option<ImportedRow>> =
-        rows.iter_mut().map(|row| Some(std::mem::replace(row, ImportedRow::empty()))).collect();
-    for (row, place) in rows.iter_mut().zip(places) {
-        if let Some(found) = unsorted[place].take() {
-            *row = found;
+    // Along each circle of rows that change places, without a copy of any.
+    for start in 0..places.len() {
+        let mut row = start;
+        loop {
+            let from = std::mem::replace(&mut places[row], row);
+            if from == start || from == row {
+                break;
+            }
+            rows.swap(row, from);
+            row = from;
         }
     }
     tells_order
@@ -250,6 +277,25 @@ fn unguarded(record: StringRecord) -> StringRecord {
     record.iter().for_each(|field| without.push_field(text(field).unwrap_or(field)));
     without.set_position(record.position().cloned());
     without
+}
+
+/// Whether a number is one of its unit.
+fn check_range(
+    number: f64,
+    (unit, written): (Unit, Option<&str>),
+    text: &str,
+    (line, value): (u64, &ValueColumn),
+) -> Result<(), Trouble> {
+    if !number.is_finite() {
+        let cause = format!("{} is too large for its unit", value.column);
+        return Err(Trouble::at(line, cause, "correct the line, or its unit"));
+    }
+    if number < 0.0 && !can_be_negative(unit) {
+        let written = written.unwrap_or_default();
+        let cause = format!("{} is {text}, and {written} cannot be negative", value.column);
+        return Err(Trouble::at(line, cause, "correct the line, or remove it"));
+    }
+    Ok(())
 }
 
 /// A field that must not be empty.
@@ -391,12 +437,12 @@ impl Columns {
         source: &ImportFile<'_>,
         record: &StringRecord,
         line: u64,
-        table: &mut ImportedTable,
+        (known, table): (&mut KnownMetrics, &mut ImportedTable),
     ) -> Result<ImportedRow, Trouble> {
         let text = |place: usize| record[place].to_owned();
         let mut samples = Vec::with_capacity(self.values.len());
         for (place, value) in &self.values {
-            samples.push(self.sample(record, line, *place, value, table)?);
+            samples.push(self.sample(record, line, (*place, value), (&mut *known, &mut *table))?);
         }
         let mut execution = Vec::with_capacity(self.replicate.len());
         for place in &self.replicate {
@@ -421,16 +467,32 @@ impl Columns {
         &self,
         record: &StringRecord,
         line: u64,
-        place: usize,
-        value: &ValueColumn,
-        table: &mut ImportedTable,
+        (place, value): (usize, &ValueColumn),
+        (known, table): (&mut KnownMetrics, &mut ImportedTable),
     ) -> Result<Sample, Trouble> {
+        let of_row = |place: Option<usize>| place.map(|place| &record[place]);
+        // What a row says of a metric, most rows before it said, too.
+        let says = |known: &&KnownMetric| {
+            known.place == place
+                && known.name.as_deref() == of_row(self.metric)
+                && known.unit_text.as_deref() == of_row(self.unit)
+                && known.direction.as_deref() == of_row(self.direction)
+        };
+        if let Some(known) = known.iter().find(says) {
+            let number = number(&record[place], line, &value.column)? * known.scale;
+            let written = of_row(self.unit).or(value.unit.as_deref());
+            check_range(number, (known.unit, written), &record[place], (line, value))?;
+            if let Some(digit) = last_digit(&record[place]) {
+                table.last_digit(&known.id, digit * known.scale);
+            }
+            return Ok(Sample { source: known.id.clone(), data: SampleData::Values(vec![number]) });
+        }
         let name = match self.metric {
             Some(place) => filled(record, line, place, "it names no metric")?,
             None => value.column.as_str(),
         };
         let direction = self.direction(record, line, value, name, table)?;
-        let written = self.unit.map(|place| &record[place]).or(value.unit.as_deref());
+        let written = of_row(self.unit).or(value.unit.as_deref());
         let (unit, scale) = unit(written.unwrap_or_default());
         let number = number(&record[place], line, &value.column)? * scale;
         if unit == Unit::Plain {
@@ -438,22 +500,26 @@ impl Columns {
                 .foreign_unit(name, written.unwrap_or_default())
                 .map_err(|trouble| Trouble { line: Some(line), ..trouble })?;
         }
-        if !number.is_finite() {
-            let cause = format!("{} is too large for its unit", value.column);
-            return Err(Trouble::at(line, cause, "correct the line, or its unit"));
-        }
-        if number < 0.0 && !can_be_negative(unit) {
-            let written = written.unwrap_or_default();
-            let cause =
-                format!("{} is {}, and {written} cannot be negative", value.column, &record[place]);
-            return Err(Trouble::at(line, cause, "correct the line, or remove it"));
-        }
+        check_range(number, (unit, written), &record[place], (line, value))?;
         let id = table
             .metric(name, unit, direction, Reduction::Mean)
             .map_err(|trouble| Trouble { line: Some(line), ..trouble })?;
         if let Some(digit) = last_digit(&record[place]) {
             table.last_digit(&id, digit * scale);
         }
+        if known.len() == MOST_KNOWN {
+            known.clear();
+        }
+        let owned = |place: Option<usize>| of_row(place).map(str::to_owned);
+        known.push(KnownMetric {
+            place,
+            name: owned(self.metric),
+            unit_text: owned(self.unit),
+            direction: owned(self.direction),
+            id: id.as_str().into(),
+            unit,
+            scale,
+        });
         Ok(Sample::values(&id, vec![number]))
     }
 
@@ -696,7 +762,7 @@ mod tests {
         let order = |text: &str| -> Vec<String> {
             let words = "subject=s order=o values=v:lower";
             let table = read(&CSV, &[("x", text.as_bytes())], &mapping(words)).unwrap();
-            table.rows.into_iter().map(|row| row.subject).collect()
+            table.rows.into_iter().map(|row| row.subject.to_string()).collect()
         };
         assert_eq!(order("s,o,v\nc,10,1\na,9,1\nb,9.5,1\n"), ["a", "b", "c"]);
         assert_eq!(order("s,o,v\nb,2026-01-02,1\na,2026-01-01,1\n"), ["a", "b"]);

@@ -1,10 +1,12 @@
 //! Columns of a table that nobody named: times tell the order of its rows, parts of an execution and
 //! columns that rows of a subject are sorted by are refused, and all others are told.
 
+use crate::column_text::ColumnText;
 use crate::mapping::Mapping;
 use crate::metrics::metric_id;
-use crate::table::ImportedRow;
+use crate::table::TableRow;
 use csv::StringRecord;
+use model::SharedName;
 use outputs::Trouble;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -111,7 +113,7 @@ struct Column {
     name: String,
     /// Whether the mapping says nothing of it; another one is part of an execution's or block's name.
     is_unnamed: bool,
-    fields: Vec<String>,
+    fields: ColumnText,
 }
 
 /// Columns without a name, and those that name executions and blocks.
@@ -131,7 +133,7 @@ impl UnnamedColumns {
                 place,
                 name: name.to_owned(),
                 is_unnamed,
-                fields: Vec::new(),
+                fields: ColumnText::default(),
             })
         };
         Self { columns: header.iter().enumerate().filter_map(column).collect() }
@@ -140,7 +142,7 @@ impl UnnamedColumns {
     /// Takes what a row has in them.
     pub(crate) fn add(&mut self, record: &StringRecord) {
         for column in &mut self.columns {
-            column.fields.push(record[column.place].to_owned());
+            column.fields.push(&record[column.place]);
         }
     }
 
@@ -148,11 +150,7 @@ impl UnnamedColumns {
     ///
     /// # Errors
     /// The column, and what to name.
-    pub(crate) fn refuse_parts(
-        &self,
-        mapping: &Mapping,
-        rows: &[ImportedRow],
-    ) -> Result<(), Trouble> {
+    pub(crate) fn refuse_parts(&self, mapping: &Mapping, rows: &[TableRow]) -> Result<(), Trouble> {
         let is_named_part = |column: &&Column| {
             !column.is_unnamed && (column.is_called(&PARTS) || column.is_called(&NAMED_PARTS))
         };
@@ -202,7 +200,7 @@ impl UnnamedColumns {
     /// and have the same levels wherever the others have one of theirs: they may tell parts of one
     /// apart. The others are those beside it in that name; where these do not vary, those that are called
     /// as executions are.
-    pub(crate) fn crossed(&self, rows: &[ImportedRow]) -> Vec<&str> {
+    pub(crate) fn crossed(&self, rows: &[TableRow]) -> Vec<&str> {
         let is_crossed = |column: &&Column| {
             let others = self.other_columns(column);
             let is_alone = others.iter().all(|other| other.is_unnamed);
@@ -215,7 +213,7 @@ impl UnnamedColumns {
 
     /// The same of columns of which most levels are those of every subject, while nothing else tells
     /// executions apart, and which are not called as a count of executions is.
-    pub(crate) fn shared(&self, rows: &[ImportedRow]) -> Vec<&str> {
+    pub(crate) fn shared(&self, rows: &[TableRow]) -> Vec<&str> {
         let is_shared = |column: &&Column| {
             !column.is_called(&EXECUTIONS)
                 && !column.is_called_a_count()
@@ -237,7 +235,7 @@ impl UnnamedColumns {
             let is_it = |other: &&Column| {
                 other.place != column.place
                     && other.is_unnamed == is_unnamed
-                    && other.fields.windows(2).any(|two| two[0] != two[1])
+                    && other.fields.varies()
             };
             self.columns.iter().filter(is_it).collect()
         };
@@ -249,10 +247,10 @@ impl UnnamedColumns {
     }
 
     /// The columns of times among these rows that can be put in order.
-    pub(crate) fn clocks(&self, rows: &[ImportedRow]) -> Vec<(&str, &[String])> {
+    pub(crate) fn clocks(&self, rows: &[TableRow]) -> Vec<(&str, &ColumnText)> {
         let clocks =
             self.columns.iter().filter(|column| matches!(column.holds_times(rows), Ok(true)));
-        clocks.map(|column| (column.name.as_str(), column.fields.as_slice())).collect()
+        clocks.map(|column| (column.name.as_str(), &column.fields)).collect()
     }
 
     /// The times of rows that were given in no order of their own, with what is told of them.
@@ -261,8 +259,8 @@ impl UnnamedColumns {
     /// Where times cannot be put in order, or two columns give two orders.
     pub(crate) fn times(
         &self,
-        rows: &[ImportedRow],
-    ) -> Result<Option<(String, &[String])>, Trouble> {
+        rows: &[TableRow],
+    ) -> Result<Option<(String, &ColumnText)>, Trouble> {
         let mut found: Option<&Column> = None;
         for column in &self.columns {
             if !column.holds_times(rows)? {
@@ -289,21 +287,20 @@ impl UnnamedColumns {
                 "rows are in the order of the times in {}; --order names another column",
                 column.name
             );
-            (told, column.fields.as_slice())
+            (told, &column.fields)
         }))
     }
 
     /// Columns of numbers that nobody named and that look measured, of rows in the file's order.
-    pub(crate) fn measured(&self, rows: &[ImportedRow]) -> Vec<&str> {
+    pub(crate) fn measured(&self, rows: &[TableRow]) -> Vec<&str> {
         let unnamed = self.columns.iter().filter(|column| column.is_unnamed);
         let measured = unnamed.filter(|column| column.is_measured(rows));
         measured.map(|column| column.name.as_str()).collect()
     }
 
     /// What is told of columns that were not used.
-    pub(crate) fn told(&self, used: Option<&[String]>) -> Option<String> {
-        let is_used =
-            |column: &Column| used.is_some_and(|used| std::ptr::eq(used, &*column.fields));
+    pub(crate) fn told(&self, used: Option<&ColumnText>) -> Option<String> {
+        let is_used = |column: &Column| used.is_some_and(|used| std::ptr::eq(used, &column.fields));
         let unused = self.columns.iter().filter(|column| column.is_unnamed && !is_used(column));
         let mut names: Vec<&str> = unused.map(|column| column.name.as_str()).collect();
         if names.is_empty() {
@@ -335,12 +332,12 @@ impl Column {
     }
 
     /// Whether it has the same levels, two at least, wherever these others have one of theirs.
-    fn is_crossed_with(&self, others: &[&Self], rows: &[ImportedRow]) -> bool {
+    fn is_crossed_with(&self, others: &[&Self], rows: &[TableRow]) -> bool {
         let mut levels: BTreeMap<Vec<&str>, BTreeSet<&str>> = BTreeMap::new();
-        for (index, (row, field)) in rows.iter().zip(&self.fields).enumerate() {
-            let own = others.iter().map(|other| other.fields[index].as_str());
+        for (index, (row, field)) in rows.iter().zip(self.fields.iter()).enumerate() {
+            let own = others.iter().map(|other| other.fields.at(index));
             let place = [row.subject.as_str()].into_iter();
-            let place = place.chain(row.levels.iter().map(String::as_str)).chain(own).collect();
+            let place = place.chain(row.levels.iter().map(SharedName::as_str)).chain(own).collect();
             levels.entry(place).or_default().insert(field);
         }
         let mut all = levels.values();
@@ -350,9 +347,9 @@ impl Column {
 
     /// Whether it has two levels at least that all subjects have, and these are half of those that any
     /// has.
-    fn is_shared(&self, rows: &[ImportedRow]) -> bool {
+    fn is_shared(&self, rows: &[TableRow]) -> bool {
         let mut levels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for (row, field) in rows.iter().zip(&self.fields) {
+        for (row, field) in rows.iter().zip(self.fields.iter()) {
             levels.entry(&row.subject).or_default().insert(field);
         }
         let all: BTreeSet<&str> = levels.values().flatten().copied().collect();
@@ -363,7 +360,7 @@ impl Column {
 
     /// Whether it has numbers, more different ones than half of the rows, which count nothing: those
     /// of some subject fall. What is called an order, an execution or a part is no measurement.
-    fn is_measured(&self, rows: &[ImportedRow]) -> bool {
+    fn is_measured(&self, rows: &[TableRow]) -> bool {
         let numbers: Option<Vec<f64>> = self
             .fields
             .iter()
@@ -378,12 +375,12 @@ impl Column {
     }
 
     /// Whether it tells when each row was measured.
-    fn holds_times(&self, rows: &[ImportedRow]) -> Result<bool, Trouble> {
-        let distinct: BTreeSet<&String> = self.fields.iter().collect();
+    fn holds_times(&self, rows: &[TableRow]) -> Result<bool, Trouble> {
+        let distinct: BTreeSet<&str> = self.fields.iter().collect();
         if distinct.len() < 2 {
             return Ok(false);
         }
-        if self.fields.iter().all(|field| is_date(field)) {
+        if self.fields.iter().all(is_date) {
             return Ok(true);
         }
         let id = metric_id(&self.name);
@@ -410,19 +407,19 @@ impl Column {
 }
 
 /// Whether a column of this name holds times, or counts the rows of the whole table.
-pub(crate) fn tells_order(name: &str, fields: &[String], rows: &[ImportedRow]) -> bool {
+pub(crate) fn tells_order(name: &str, fields: &ColumnText, rows: &[TableRow]) -> bool {
     let column =
-        Column { place: 0, name: name.to_owned(), is_unnamed: false, fields: fields.to_vec() };
+        Column { place: 0, name: name.to_owned(), is_unnamed: false, fields: fields.clone() };
     matches!(column.holds_times(rows), Ok(true))
 }
 
 /// Where rows stand in the order of a column, by number where all are numbers.
-pub(crate) fn places_in_order(orders: &[String]) -> Vec<usize> {
+pub(crate) fn places_in_order(orders: &ColumnText) -> Vec<usize> {
     let numbers: Option<Vec<f64>> = orders.iter().map(|text| text.parse().ok()).collect();
     let mut places: Vec<usize> = (0..orders.len()).collect();
     match &numbers {
         Some(numbers) => places.sort_by(|a, b| numbers[*a].total_cmp(&numbers[*b])),
-        None => places.sort_by(|a, b| orders[*a].cmp(&orders[*b])),
+        None => places.sort_by(|a, b| orders.at(*a).cmp(orders.at(*b))),
     }
     places
 }
@@ -437,7 +434,7 @@ fn is_date(text: &str) -> bool {
 }
 
 /// Whether the numbers of each subject never fall, as those of a clock do not.
-fn rise(numbers: &[f64], rows: &[ImportedRow]) -> bool {
+fn rise(numbers: &[f64], rows: &[TableRow]) -> bool {
     let mut last: BTreeMap<&str, f64> = BTreeMap::new();
     numbers.iter().zip(rows).all(|(number, row)| {
         let before = last.insert(&row.subject, *number);
@@ -449,7 +446,7 @@ fn rise(numbers: &[f64], rows: &[ImportedRow]) -> bool {
 type LevelCounts<'a> = BTreeMap<&'a str, usize>;
 
 /// The levels of rows, and what the rows measure.
-type MeasuredCell<'a> = (&'a [String], Vec<&'a str>);
+type MeasuredCell<'a> = (&'a [SharedName], Vec<&'a str>);
 
 /// These of all subjects, by cell.
 struct Places<'a> {
@@ -457,9 +454,9 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn of(rows: &'a [ImportedRow], fields: &'a [String]) -> Self {
+    fn of(rows: &'a [TableRow], fields: &'a ColumnText) -> Self {
         let mut places = Self { by_place: BTreeMap::new() };
-        for (row, field) in rows.iter().zip(fields) {
+        for (row, field) in rows.iter().zip(fields.iter()) {
             let sources: Vec<&str> =
                 row.samples.iter().map(|sample| sample.source.as_str()).collect();
             let subjects = places.by_place.entry((row.levels.as_slice(), sources)).or_default();

@@ -239,7 +239,7 @@ fn files(given: &[String]) -> Result<Vec<File>> {
                 .map_err(|over| Error::usage(attempted(), over, over.limit.remedy))
         };
         within(size.len())?;
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(size.len() as usize + 1);
         std::fs::File::open(&path)
             .and_then(|file| file.take(IMPORT_BYTES.most + 1).read_to_end(&mut bytes))
             .map_err(|error| Error::usage(attempted(), error, remedy))?;
