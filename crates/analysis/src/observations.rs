@@ -12,8 +12,8 @@ pub(crate) struct Observations<'a> {
     predecessors: BTreeMap<(u32, &'a str, &'a str), &'a str>,
 }
 
-/// The latest record of each trial, by block, subject and workload. An import has up to a million, of
-/// which a map would be several times as large as the order alone.
+/// The latest record of each trial, by block, subject and workload. An import has hundreds of
+/// thousands, of which a map would be several times as large as the order alone.
 pub(crate) fn latest(records: &[Record]) -> Vec<&Record> {
     let subjects = ranks(records.iter().map(|record| record.subject.as_str()));
     let workloads = ranks(records.iter().map(|record| record.workload.as_str()));

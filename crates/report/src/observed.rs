@@ -155,13 +155,16 @@ pub(crate) fn whole_blocks(report: &Report) -> Extent {
 /// one order: nobody else measured (`design.imported`), each subject of a block has a place of its
 /// own, and not all of six whole blocks or more have one order (`records.position`).
 pub(crate) fn has_varied_order(report: &Report) -> bool {
+    if Provenance::of(report).is_imported() {
+        return false;
+    }
     let (orders, whole) = (orders(report), wholeness(report));
     let whole: Vec<&u32> =
         whole.iter().filter(|(_, is_whole)| **is_whole).map(|(block, _)| block).collect();
     let of_whole = whole.iter().filter_map(|block| orders.get(*block));
     let distinct: BTreeSet<&Vec<&str>> = of_whole.map(|(order, _)| order).collect();
     let is_varied = whole.len() >= LEAST_ORDERS && distinct.len() > 1;
-    !Provenance::of(report).is_imported() && places(report).is_all() && is_varied
+    places(report).is_all() && is_varied
 }
 
 /// Whether a column of the file that was imported tells in which order its values were measured
@@ -240,16 +243,21 @@ pub(crate) fn work_counted(report: &Report) -> Extent {
 pub(crate) fn least_replicates(report: &Report) -> Option<usize> {
     let has_samples =
         |record: &&Record| record.invocations.iter().any(|one| !one.samples.is_empty());
-    let measured: Vec<&Record> = completed(report).filter(has_samples).collect();
+    let mut counts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    for record in completed(report).filter(has_samples) {
+        let of_subject = counts.entry(&record.subject).or_default();
+        *of_subject.entry(&record.workload).or_default() += 1;
+    }
     let of = |finding: &Finding| {
         let question = &finding.question;
         // A margin over imported workloads is called after what they share.
         let is_label = report.design.workloads.contains(&question.workload);
         let count = |subject: &str| {
-            let is_own = |record: &&&Record| {
-                record.subject == subject && (!is_label || record.workload == question.workload)
-            };
-            measured.iter().filter(is_own).count()
+            let Some(own) = counts.get(subject) else { return 0 };
+            match is_label {
+                true => own.get(question.workload.as_str()).copied().unwrap_or(0),
+                false => own.values().sum(),
+            }
         };
         finding.pairs.min(count(&question.subject)).min(count(&question.reference))
     };

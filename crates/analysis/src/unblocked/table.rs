@@ -1,7 +1,8 @@
 //! All imported values with their places, and the questions that they answer.
 //!
-//! A file has up to a million rows, and every pair of subjects asks about them: a value is held once,
-//! with numbers in place of names, and the samples of a question are made where they are asked for.
+//! A file has hundreds of thousands of rows, and every pair of subjects asks about them: a value is
+//! held once, with numbers in place of names, and the samples of a question are made where they are
+//! asked for.
 
 use super::name_of;
 use super::samples::Samples;
