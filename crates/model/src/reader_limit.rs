@@ -59,8 +59,8 @@ const NOT_OURS: &str = "give a campaign that schedlab wrote";
 /// Bytes of the files of one import together: they are held while they are read.
 pub static IMPORT_BYTES: ReaderLimit =
     ReaderLimit::of("IMPORT_BYTES", 256 << 20, "bytes of files", SMALLER);
-/// Rows of one import. A plan of more nobody reads, and a file nobody opens.
-pub static IMPORT_ROWS: ReaderLimit = ReaderLimit::of("IMPORT_ROWS", 1_000_000, "rows", SMALLER);
+/// Rows of one import: so many are judged within 512 MB.
+pub static IMPORT_ROWS: ReaderLimit = ReaderLimit::of("IMPORT_ROWS", 600_000, "rows", SMALLER);
 /// Metrics of one import. A file with more is none that we know.
 pub static IMPORT_METRICS: ReaderLimit =
     ReaderLimit::of("IMPORT_METRICS", 1_000, "metrics", "import a part of it");
@@ -115,8 +115,8 @@ pub static DOCUMENT_BYTES: ReaderLimit =
 /// Bytes of one record; a million samples of one trial need about 20 MB.
 pub static RECORD_BYTES: ReaderLimit =
     ReaderLimit::of("RECORD_BYTES", 64 << 20, "bytes of a record", NOT_OURS);
-/// Records of a campaign; no campaign of a year has more.
-pub static RECORDS: ReaderLimit = ReaderLimit::of("RECORDS", 1_000_000, "records", NOT_OURS);
+/// Records of a campaign: those of the largest import; no campaign of a year has as many.
+pub static RECORDS: ReaderLimit = ReaderLimit::of("RECORDS", 600_000, "records", NOT_OURS);
 
 const FEWER: &str = "plan or import fewer at once";
 
@@ -191,11 +191,11 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_limit_what_was_found_and_what_to_do() {
-        assert_eq!(IMPORT_ROWS.check(1_000_000), Ok(()));
-        let over = IMPORT_ROWS.check(1_000_001).unwrap_err();
+        assert_eq!(IMPORT_ROWS.check(600_000), Ok(()));
+        let over = IMPORT_ROWS.check(600_001).unwrap_err();
         assert_eq!(
             over.to_string(),
-            "more than 1000000 rows (limit IMPORT_ROWS): 1000001 were found"
+            "more than 600000 rows (limit IMPORT_ROWS): 600001 were found"
         );
         let names: BTreeSet<&str> = READER_LIMITS.iter().map(|limit| limit.name).collect();
         assert_eq!(names.len(), READER_LIMITS.len(), "each name is one limit");

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 /// One trial as it happened.
 ///
-/// What records of an import say alike they hold once, for there are up to a million of them: what is
-/// said of a trial besides its place and its measurements is read, and written, as if it were a field
-/// of the record.
+/// What records of an import say alike they hold once, for there are hundreds of thousands of them:
+/// what is said of a trial besides its place and its measurements is read, and written, as if it were
+/// a field of the record.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(from = "StoredRecord")]
 pub struct Record {
