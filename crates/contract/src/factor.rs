@@ -1,6 +1,6 @@
 //! What can be set.
 
-use crate::{BootSpec, Description, HeldKnob, LaunchSpec, Requirement, Result};
+use crate::{BootSpec, Description, HeldKnob, LaunchSpec, Requirement, Result, UndoCheck};
 use model::{Fingerprint, Level, StorageTarget};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -102,6 +102,17 @@ pub trait Factor: Sync {
 
     /// Which process or function applies it.
     fn knob(&self) -> Knob<'_>;
+
+    /// How it is known, before anything is changed, that its changes can be undone. A knob in
+    /// files that does not say so changes nothing.
+    fn undo_check(&self) -> UndoCheck {
+        match self.knob() {
+            Knob::System(_) => UndoCheck::Refused,
+            Knob::Held(_) | Knob::Launch(_) | Knob::Boot(_) | Knob::Simulated => {
+                UndoCheck::EndsByItself
+            }
+        }
+    }
 }
 
 /// What applies a level.

@@ -26,6 +26,7 @@ mod problem;
 mod recipe;
 mod requirement;
 mod service;
+mod undo_check;
 mod venue;
 mod venue_entry;
 mod workload;
@@ -61,6 +62,7 @@ pub use problem::Problem;
 pub use recipe::Recipe;
 pub use requirement::Requirement;
 pub use service::{Service, ServiceFacts};
+pub use undo_check::{KnownLimit, UndoCheck};
 pub use venue::{Venue, VenueSession};
 pub use venue_entry::{
     ConfiguredVenue, Footprint, Neighbour, Refusal, RequiredFactor, VenueContext, VenueEntry,

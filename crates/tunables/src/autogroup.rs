@@ -1,7 +1,7 @@
 //! Whether each session competes as one group.
 
 use crate::choice_file::ChoiceFile;
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, Requirement, UndoCheck};
 use model::Level;
 use std::collections::BTreeMap;
 use sys::FileForm;
@@ -60,6 +60,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

@@ -1,7 +1,7 @@
 //! How long a fair task may run before another is preferred (EEVDF).
 
 use crate::number_file::{NumberFile, NumberUnit};
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, Requirement, UndoCheck};
 use model::Level;
 use std::collections::BTreeMap;
 
@@ -77,6 +77,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

@@ -1,7 +1,9 @@
 //! The I/O elevator of the device that trials' I/O goes to.
 
 use crate::block_queue;
-use contract::{Description, Factor, Knob, Requirement, Setting, SystemKnob};
+use contract::{
+    Description, Factor, Knob, KnownLimit, Requirement, Setting, SystemKnob, UndoCheck,
+};
 use model::Level;
 use sys::{ControlFile, Machine};
 
@@ -100,6 +102,16 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(self)
+    }
+
+    /// elv_iosched_store copies what is written into a buffer of ELV_NAME_MAX bytes, its end
+    /// included (block/elevator.c, 6.12): a longer name is cut, and not found.
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::KnownLimit(KnownLimit {
+            takes: "a name of at most 15 bytes (ELV_NAME_MAX)",
+            why_not_written: "writing one may load a module and drain the queue of a device in use",
+            is_taken: |present| present.len() < LONGEST,
+        })
     }
 }
 
@@ -226,6 +238,13 @@ mod tests {
         for name in ["nr_requests", "wbt_lat_usec", "iosched/read_expire"] {
             assert!(moved.contains(&format!("{QUEUE}/{name}")), "{moved:?}");
         }
+    }
+
+    #[test]
+    fn a_name_that_the_kernel_would_cut_is_not_left() {
+        let refusal = |name: &str| Entry.undo_check().refusal(name);
+        assert_eq!(refusal("fifteen-letters"), None);
+        assert!(refusal("sixteen-letters2").unwrap().contains("15 bytes"));
     }
 
     #[test]

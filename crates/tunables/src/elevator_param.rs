@@ -1,7 +1,9 @@
 //! Settings of the elevator itself.
 
 use crate::block_queue;
-use contract::{Description, Error, Factor, Knob, ON_TOP, Requirement, Setting, SystemKnob};
+use contract::{
+    Description, Error, Factor, Knob, ON_TOP, Requirement, Setting, SystemKnob, UndoCheck,
+};
 use model::Level;
 use std::collections::BTreeMap;
 use sys::{ControlFile, Machine};
@@ -60,6 +62,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(self)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

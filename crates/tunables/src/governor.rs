@@ -1,6 +1,6 @@
 //! The CPU frequency governor of every policy.
 
-use contract::{Description, Error, Factor, Knob, Requirement, Setting, SystemKnob};
+use contract::{Description, Error, Factor, Knob, Requirement, Setting, SystemKnob, UndoCheck};
 use model::Level;
 use std::collections::{BTreeMap, BTreeSet};
 use sys::{ControlFile, Machine};
@@ -73,6 +73,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(self)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

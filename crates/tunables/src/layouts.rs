@@ -177,6 +177,9 @@ pub(crate) fn round_trip(factor: &dyn Factor, machine: &Machine, text: &str) {
         |path: &str| knob.writes().iter().any(|pattern| contract::is_file_of(pattern, path));
     assert!(settings.iter().all(|setting| is_declared(&setting.file.path)), "{settings:?}");
     let old: Vec<_> = settings.iter().map(|setting| setting.file.read(machine).unwrap()).collect();
+    let not_undone: Vec<_> =
+        old.iter().filter_map(|value| factor.undo_check().refusal(value)).collect();
+    assert!(not_undone.is_empty(), "{text}: {not_undone:?}");
     set(factor, machine, text);
     assert_eq!(knob.read_back(machine, &wanted).unwrap(), wanted);
     for (setting, old) in settings.iter().zip(&old) {

@@ -1,7 +1,7 @@
 //! How long a task counts as cache-hot and is not migrated.
 
 use crate::number_file::{NumberFile, NumberUnit};
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, Requirement, UndoCheck};
 use model::Level;
 
 pub(crate) struct Entry;
@@ -62,6 +62,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

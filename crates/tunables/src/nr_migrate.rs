@@ -1,7 +1,7 @@
 //! How many tasks one balancing pass may move.
 
 use crate::number_file::{NumberFile, NumberUnit};
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, Requirement, UndoCheck};
 use model::Level;
 
 pub(crate) struct Entry;
@@ -56,6 +56,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

@@ -1,7 +1,7 @@
 //! How many requests may wait in a device's queue.
 
 use crate::block_queue::{self, QueueNumber};
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, KnownLimit, Requirement, UndoCheck};
 use model::Level;
 
 pub(crate) struct Entry;
@@ -62,6 +62,17 @@ impl Factor for Entry {
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
     }
+
+    /// queue_requests_store raises a smaller number without telling (block/blk-sysfs.c, 6.12).
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::KnownLimit(KnownLimit {
+            takes: "a number from 4 up (BLKDEV_MIN_RQ)",
+            why_not_written: "a smaller one would be raised by writing it, and stay raised",
+            is_taken: |present| {
+                present.parse::<u64>().is_ok_and(|number| number >= *LIMITS.start())
+            },
+        })
+    }
 }
 
 #[cfg(test)]
@@ -78,5 +89,11 @@ mod tests {
         layouts::round_trip(&Entry, &machine, "256");
         assert!(Entry.order() > crate::elevator::Entry.order());
         assert!(Entry.parse("3").is_err());
+    }
+
+    #[test]
+    fn a_number_that_the_kernel_would_raise_is_not_left() {
+        let is_refused = |present: &str| Entry.undo_check().refusal(present).is_some();
+        assert_eq!(["1", "3", "4", "64"].map(is_refused), [true, true, false, false]);
     }
 }

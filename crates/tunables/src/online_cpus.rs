@@ -1,6 +1,8 @@
 //! Which CPUs are online.
 
-use contract::{Description, Error, Factor, Knob, Requirement, Setting, SystemKnob};
+use contract::{
+    Description, Error, Factor, Knob, KnownLimit, Requirement, Setting, SystemKnob, UndoCheck,
+};
 use model::{CpuList, Level};
 use std::collections::BTreeMap;
 use sys::{ControlFile, Machine, MachineError};
@@ -72,6 +74,15 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(self)
+    }
+
+    /// device_online and device_offline do nothing for the state that is (drivers/base/core.c, 6.12).
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::KnownLimit(KnownLimit {
+            takes: "0 or 1",
+            why_not_written: "writing the present state does nothing, and shows nothing",
+            is_taken: |present| ["0", "1"].contains(&present),
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where the kernel lets a waking task preempt kernel code.
 
 use crate::choice_file::ChoiceFile;
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, Requirement, UndoCheck};
 use model::Level;
 use sys::FileForm;
 
@@ -57,6 +57,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

@@ -1,7 +1,7 @@
 //! How far the page cache reads ahead.
 
 use crate::block_queue::{self, QueueNumber};
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, Requirement, UndoCheck};
 use model::Level;
 
 pub(crate) struct Entry;
@@ -67,6 +67,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether the kernel takes a device for a spinning disk.
 
 use crate::block_queue::{self, QueueNumber};
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, Requirement, UndoCheck};
 use model::Level;
 
 pub(crate) struct Entry;
@@ -63,6 +63,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

@@ -1,7 +1,7 @@
 //! Switches of the scheduler's code paths.
 
 use crate::kernel_file;
-use contract::{Description, Error, Factor, Knob, Requirement, Setting, SystemKnob};
+use contract::{Description, Error, Factor, Knob, Requirement, Setting, SystemKnob, UndoCheck};
 use model::Level;
 use std::collections::BTreeMap;
 use sys::{ControlFile, Machine};
@@ -90,6 +90,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(self)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

@@ -1,7 +1,7 @@
 //! The period in which CFS runs every task once.
 
 use crate::number_file::{NumberFile, NumberUnit};
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, Requirement, UndoCheck};
 use model::Level;
 use std::collections::BTreeMap;
 
@@ -64,6 +64,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether sibling hardware threads are used.
 
 use crate::choice_file::ChoiceFile;
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, KnownLimit, Requirement, UndoCheck};
 use model::{CpuList, Level};
 use std::collections::BTreeMap;
 use sys::{FileForm, Machine, MachineError};
@@ -72,6 +72,15 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    /// __store_smt_control does nothing for the state that is (kernel/cpu.c, 6.12).
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::KnownLimit(KnownLimit {
+            takes: "on or off",
+            why_not_written: "writing the present state does nothing, and shows nothing",
+            is_taken: |present| ["on", "off"].contains(&present),
+        })
     }
 }
 

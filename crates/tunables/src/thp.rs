@@ -1,7 +1,7 @@
 //! When anonymous memory gets transparent huge pages.
 
 use crate::choice_file::ChoiceFile;
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, Requirement, UndoCheck};
 use model::Level;
 use sys::FileForm;
 
@@ -56,6 +56,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

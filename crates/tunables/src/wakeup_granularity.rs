@@ -1,7 +1,7 @@
 //! How far behind a waking task must be to preempt under CFS.
 
 use crate::number_file::{NumberFile, NumberUnit};
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, Requirement, UndoCheck};
 use model::Level;
 use std::collections::BTreeMap;
 
@@ -67,6 +67,10 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::DryWriteBack
     }
 }
 

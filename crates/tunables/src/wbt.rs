@@ -1,7 +1,7 @@
 //! Write-back throttling.
 
 use crate::block_queue::{self, QueueNumber};
-use contract::{Description, Factor, Knob, Requirement};
+use contract::{Description, Factor, Knob, KnownLimit, Requirement, UndoCheck};
 use model::Level;
 
 pub(crate) struct Entry;
@@ -70,6 +70,15 @@ impl Factor for Entry {
 
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
+    }
+
+    /// wbt_set_min_lat notes that the number was chosen by hand (block/blk-wbt.c, 6.12).
+    fn undo_check(&self) -> UndoCheck {
+        UndoCheck::KnownLimit(KnownLimit {
+            takes: "a number of microseconds",
+            why_not_written: "writing what the kernel chose makes it a choice by hand, which no longer follows the elevator",
+            is_taken: |present| present.parse::<u64>().is_ok(),
+        })
     }
 }
 
