@@ -1,6 +1,7 @@
 //! What all code of an executor shares: the machine as the trial sees it, its journal and mark,
 //! the request to stop, and what the last trial left.
 
+use crate::change::Refusal;
 use crate::child::{Marking, padding};
 use crate::executor_settings::ExecutorSettings;
 use crate::guarded_machine::GuardedMachine;
@@ -8,8 +9,9 @@ use crate::journal::Journal;
 use crate::journal_entry::JournalEntry;
 use crate::restore::{RestoreReport, restore};
 use crate::supervisor::TrialSupervisor;
-use contract::{Catalogue, Error, ErrorKind, Interrupt, Result};
-use model::StorageTarget;
+use crate::undo::UndoChecks;
+use contract::{Catalogue, Error, ErrorKind, Factor, Interrupt, Result};
+use model::{Level, StorageTarget};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sys::Machine;
@@ -26,6 +28,7 @@ pub(crate) struct ExecutorContext {
     is_incomplete: bool,
     /// Why something that a trial held may still be in force: no other one may begin.
     not_taken_back: Option<Error>,
+    undo_checks: UndoChecks,
 }
 
 impl ExecutorContext {
@@ -39,8 +42,15 @@ impl ExecutorContext {
         settings.machine = settings.machine.with_target(scratch);
         let whole_machine = settings.machine.clone();
         let interrupt = interrupt.clone();
-        let (is_incomplete, not_taken_back) = (false, None);
-        Self { settings, whole_machine, guarded, interrupt, is_incomplete, not_taken_back }
+        Self {
+            settings,
+            whole_machine,
+            guarded,
+            interrupt,
+            is_incomplete: false,
+            not_taken_back: None,
+            undo_checks: UndoChecks::default(),
+        }
     }
 
     /// The machine as the trial sees it.
@@ -81,6 +91,19 @@ impl ExecutorContext {
     /// The machine beside its journal, for code that changes it.
     pub(crate) fn machine_and_journal(&mut self) -> (&Machine, &mut Journal) {
         (&self.settings.machine, self.guarded.journal())
+    }
+
+    /// Finds out whether what these levels change on a machine can be undone, before any of it is
+    /// changed.
+    ///
+    /// # Errors
+    /// A level of which that is not known, or why the journal cannot be written.
+    pub(crate) fn check_undo(
+        &mut self,
+        machine: &Machine,
+        levels: &[(&'static dyn Factor, Level)],
+    ) -> Result<(), Refusal> {
+        self.undo_checks.check(levels, machine, self.guarded.journal())
     }
 
     /// `NAME=value` in the environment of every process of a trial.

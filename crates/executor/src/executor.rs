@@ -1,14 +1,18 @@
 //! An executor that is open for trials: lock, guardian, journal.
 
+use crate::change::Refusal;
 use crate::context::ExecutorContext;
 use crate::executor_settings::ExecutorSettings;
 use crate::fingerprint::fingerprint;
 use crate::guarded_machine::GuardedMachine;
 use crate::guardian::StartGuardian;
+use crate::knobs::Knobs;
 use crate::long_lived_service::LongLivedSlot;
+use crate::needs::with_target;
 use crate::trial;
-use contract::{ErrorKind, Event, Interrupt, Result};
-use model::{Fingerprint, Record, Trial};
+use crate::undo::REMEDY;
+use contract::{Error, ErrorKind, Event, Interrupt, Result};
+use model::{Fingerprint, Record, Subject, Trial};
 use std::sync::Arc;
 
 /// Runs trials on this machine, one at a time.
@@ -44,6 +48,34 @@ impl Executor {
     fn on(guarded: GuardedMachine, settings: ExecutorSettings, interrupt: &Interrupt) -> Self {
         let context = ExecutorContext::new(guarded, settings, interrupt);
         Self { context, long_lived: LongLivedSlot::default() }
+    }
+
+    /// Finds out whether what these subjects change can be undone, before anything is changed:
+    /// known limits are checked, and each other present value is written back once. Files that are
+    /// there only in a trial, as those of a device that it makes, are left to it.
+    ///
+    /// # Errors
+    /// Of kind `Unsupported` where that is not known of a change; the session is then closed. Of
+    /// kind `RestoreIncomplete` where a value that was written back is another one now.
+    pub fn able_to_undo(mut self, subjects: &[Subject]) -> Result<Self> {
+        let checked = subjects.iter().try_for_each(|subject| self.check_undo(subject));
+        let Err(refused) = checked else { return Ok(self) };
+        match self.close() {
+            Err(left) if left.kind == ErrorKind::RestoreIncomplete => Err(left),
+            _ => Err(refused),
+        }
+    }
+
+    fn check_undo(&mut self, subject: &Subject) -> Result<()> {
+        let catalogue = self.context.catalogue();
+        let knobs = Knobs::of(catalogue, subject)?;
+        let machine = with_target(self.context.machine(), catalogue, subject);
+        self.context.check_undo(&machine, knobs.system()).map_err(|refusal| match refusal {
+            Refusal::NotInForce(why) => {
+                Error::unsupported(format!("cannot set the levels of {}", subject.id), why, REMEDY)
+            }
+            Refusal::Lost(error) => error,
+        })
     }
 
     /// The machine as it is.

@@ -1,7 +1,7 @@
 //! Setting a subject's levels: journalled before, read back after.
 
+use crate::change::{Refusal, announce};
 use crate::journal::Journal;
-use crate::journal_entry::JournalEntry;
 use crate::trial_resources::HeldLevel;
 use contract::{
     Catalogue, Error, FIRST_KNOB, Factor, Knob, LaunchSpec, NotHeld, ON_TOP, Result, Setting,
@@ -19,20 +19,6 @@ pub(crate) struct Knobs {
     made: Vec<(&'static dyn Factor, Level)>,
     held: Vec<(&'static dyn Factor, Level)>,
     launch: Vec<(&'static dyn Factor, Level)>,
-}
-
-/// Why a level is not in force.
-pub(crate) enum Refusal {
-    /// The kernel refused or changed the value: the trial is invalid.
-    NotInForce(String),
-    /// The journal could not be written, or a file not be read: stop.
-    Lost(Error),
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        Refusal::Lost(error)
-    }
 }
 
 impl Knobs {
@@ -73,6 +59,11 @@ impl Knobs {
         knobs.held.sort_by_key(|(factor, _)| factor.order());
         knobs.launch.sort_by_key(|(factor, _)| factor.order());
         Ok(knobs)
+    }
+
+    /// The levels that lie in files of the kernel.
+    pub(crate) fn system(&self) -> &[(&'static dyn Factor, Level)] {
+        &self.system
     }
 
     /// Writes every system level. All old values are journalled before the first
@@ -150,19 +141,19 @@ fn apply(
     let mut announced = Vec::new();
     for (factor, level) in levels {
         let Knob::System(knob) = factor.knob() else { continue };
+        let what = || format!("{} = {level}", factor.describe().id);
         // What this machine has not got is the subject's lack, not the campaign's end.
-        let lacking = |error: Error| {
-            Refusal::NotInForce(format!("{} = {level}: {}", factor.describe().id, error.one_line()))
-        };
+        let lacking =
+            |error: Error| Refusal::NotInForce(format!("{}: {}", what(), error.one_line()));
         for setting in knob.settings(machine, level).map_err(lacking)? {
             setting.file.read(machine).map_err(|error| lacking(error.into()))?;
-            announced.push(announce(machine, journal, *factor, level, setting)?);
+            announced.push(announce(machine, journal, *factor, what(), setting)?);
         }
         for path in factor.moves(machine).into_iter().filter(|path| machine.exists(path)) {
             // Announced and never written: whatever moves it, it goes back.
             let file = ControlFile::plain(path);
             let Ok(value) = file.read(machine) else { continue };
-            announce(machine, journal, *factor, level, Setting { file, value })?;
+            announce(machine, journal, *factor, what(), Setting { file, value })?;
         }
     }
     for change in &announced {
@@ -189,63 +180,4 @@ fn acquire(
         }
     }
     Ok(())
-}
-
-/// A change that is in the journal and may be made.
-struct Change {
-    id: u64,
-    what: String,
-    setting: Setting,
-}
-
-fn announce(
-    machine: &Machine,
-    journal: &mut Journal,
-    factor: &dyn Factor,
-    level: &Level,
-    setting: Setting,
-) -> Result<Change> {
-    let id = journal.next_id();
-    let name = factor.describe().id;
-    let made = machine.target().filter(|target| target.is_made);
-    let is_of_made = made
-        .and_then(|target| target.device.as_ref())
-        .is_some_and(|device| setting.file.path.starts_with(&format!("/sys/block/{device}/")));
-    journal.append(&JournalEntry::Setting {
-        id,
-        factor: name.to_owned(),
-        order: factor.order(),
-        file: setting.file.clone(),
-        old: setting.file.read(machine)?,
-        new: setting.value.clone(),
-        is_of_made,
-    })?;
-    Ok(Change { id, what: format!("{name} = {level}"), setting })
-}
-
-impl Change {
-    fn make(&self, machine: &Machine, journal: &mut Journal) -> Result<(), Refusal> {
-        let Setting { file, value } = &self.setting;
-        if file.read(machine).map_err(Error::from)? == *value {
-            // Nothing to write, and still a change by somebody else must show.
-            let actual = value.clone();
-            journal.append(&JournalEntry::Applied { id: self.id, actual })?;
-            return Ok(());
-        }
-        journal.append(&JournalEntry::Writing { id: self.id })?;
-        let written = file.write(machine, value);
-        let actual = file.read(machine).map_err(Error::from)?;
-        tracing::debug!(level = self.what, path = file.path, value, actual, "was written");
-        journal.append(&JournalEntry::Applied { id: self.id, actual: actual.clone() })?;
-        if let Err(error) = written {
-            return Err(Refusal::NotInForce(format!("{}: {error}", self.what)));
-        }
-        if actual != *value {
-            return Err(Refusal::NotInForce(format!(
-                "{}: wrote {value} to {}, the kernel keeps {actual}",
-                self.what, file.path
-            )));
-        }
-        Ok(())
-    }
 }

@@ -6,6 +6,7 @@
 //! trial, a signal, a later start, `schedlab restore` and the guardian.
 
 mod background;
+mod change;
 mod child;
 mod context;
 mod executor;
@@ -37,6 +38,7 @@ mod standstill;
 mod supervisor;
 mod trial;
 mod trial_resources;
+mod undo;
 
 pub use background::serve_background;
 pub use child::BACKGROUND_ROLE;

@@ -1,6 +1,7 @@
 //! What a plan needs of the machine that runs its trials, checked before anything is
 //! changed.
 
+use crate::undo;
 use contract::{Catalogue, FIRST_KNOB, Factor, Knob, Missing, Problem, Requirement};
 use model::{Level, Plan, Subject};
 use std::collections::BTreeMap;
@@ -66,15 +67,16 @@ pub fn with_target(machine: &Machine, catalogue: &Catalogue, subject: &Subject) 
     target.map_or_else(|| machine.clone(), |target| machine.clone().with_target(target))
 }
 
-/// Everything a level needs of a machine: what the factor names, and that nobody
-/// else manages it.
-pub fn factor_needs(factor: &dyn Factor, level: &Level) -> Vec<Requirement> {
+/// Everything a level needs of a machine: what the factor names, that nobody else manages it, and
+/// that the change can be undone, as far as that is known without writing.
+pub fn factor_needs(factor: &'static dyn Factor, level: &Level) -> Vec<Requirement> {
     let id = factor.describe().id;
     let mut needs = factor.requires(level);
     if matches!(factor.knob(), Knob::Simulated) {
         needs.push(simulator_only(id));
     }
     needs.extend(factor.owners().iter().map(|owner| unowned(id, owner)));
+    needs.extend(undo::requirement(factor, level));
     needs
 }
 

@@ -1,9 +1,10 @@
 //! One trial: check, set, read back, prepare, run, stop, restore, read back.
 
 use crate::background::Hogs;
+use crate::change::Refusal;
 use crate::context::{ExecutorContext, make_scratch};
 use crate::journal_entry::JournalEntry;
-use crate::knobs::{Knobs, Refusal};
+use crate::knobs::Knobs;
 use crate::left_processes::LeftProcesses;
 use crate::long_lived_service::LongLivedSlot;
 use crate::standstill::Standstill;
@@ -157,6 +158,7 @@ impl TrialRun<'_> {
         // Before any level: it is started and warmed up alike for all subjects.
         self.long_lived.stand(self.context, self.trial, self.on_event)?.map_err(Stop::failed)?;
         self.make_target()?;
+        self.context.check_undo(&self.context.machine().clone(), self.knobs.system())?;
         let (machine, journal) = self.context.machine_and_journal();
         self.knobs.apply(machine, journal)?;
         // Setting one knob may have moved another: all are read once more.

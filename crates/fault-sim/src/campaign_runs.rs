@@ -125,7 +125,9 @@ impl CampaignRuns {
         }
         let start = Arc::new(SimulatedGuardians(self.machine.clone()));
         let settings = self.settings(campaign.directory());
-        let mut executor = match Executor::open_with(settings, &Interrupt::default(), start) {
+        let opened = Executor::open_with(settings, &Interrupt::default(), start)
+            .and_then(|executor| executor.able_to_undo(&self.plan.subjects));
+        let mut executor = match opened {
             Ok(executor) => executor,
             Err(error) => {
                 if campaign.record_count() == 0 {

@@ -10,7 +10,7 @@ use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// More operations than a run has; the last are seldom reached.
-const OPERATIONS_OF_RUN: usize = 1600;
+const OPERATIONS_OF_RUN: usize = 1750;
 /// The same of putting back.
 const OPERATIONS_OF_RESTORE: usize = 160;
 /// Processes of `schedlab run` before those without faults.

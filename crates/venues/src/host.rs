@@ -169,7 +169,8 @@ impl Venue for Host {
             longest_standstill: LONGEST_STANDSTILL,
         };
         let programs = Programs::of(&self.settings, plan);
-        Ok(Box::new(HostSession { executor: Executor::open(settings, interrupt)?, programs }))
+        let executor = Executor::open(settings, interrupt)?.able_to_undo(&plan.subjects)?;
+        Ok(Box::new(HostSession { executor, programs }))
     }
 }
 

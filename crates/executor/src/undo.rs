@@ -1,0 +1,331 @@
+//! Whether changes can be undone, found out before the first one: what the kernel is known not to
+//! take back is not changed, and of the rest each present value is written back once, announced as
+//! every write is (dry write-back).
+//!
+//! Files of a device that was made for the trial go with it. What only moves with a knob
+//! (`Factor::moves`) is not asked about: the kernel sets it anew in both directions, and a value
+//! that it does not find again by itself was written by somebody.
+
+use crate::change::{Refusal, announce, is_of_made};
+use crate::journal::Journal;
+use crate::journal_entry::JournalEntry;
+use contract::{Factor, Knob, Requirement, Setting, UndoCheck};
+use model::Level;
+use std::collections::BTreeSet;
+use sys::{ControlFile, Machine};
+
+/// What helps where something could not be undone.
+pub(crate) const REMEDY: &str =
+    "leave this factor out, or first set the file to a value that the kernel takes back";
+
+/// Present values that the kernel has taken back in this session.
+#[derive(Debug, Default)]
+pub(crate) struct UndoChecks {
+    /// Path, flag and value.
+    taken_back: BTreeSet<(String, String, String)>,
+}
+
+impl UndoChecks {
+    /// Finds out whether everything that these levels change can be undone. A file that holds its
+    /// level already is not changed; one that is not there yet is made by another knob, and goes
+    /// with it.
+    ///
+    /// # Errors
+    /// The first change that could not be undone, or why the journal cannot be written. A dry
+    /// write-back that left another value is in the journal.
+    pub(crate) fn check(
+        &mut self,
+        levels: &[(&'static dyn Factor, Level)],
+        machine: &Machine,
+        journal: &mut Journal,
+    ) -> Result<(), Refusal> {
+        let mut untried = Vec::new();
+        for (factor, level) in levels {
+            for (file, present) in changed(machine, *factor, level) {
+                if let Some(why) = known_refusal(*factor, &file, &present) {
+                    return Err(not_undone(*factor, level, &why));
+                }
+                if matches!(factor.undo_check(), UndoCheck::DryWriteBack) {
+                    untried.push((*factor, level, Setting { file, value: present }));
+                }
+            }
+        }
+        for (factor, level, setting) in untried {
+            let Setting { file, value } = &setting;
+            let tried = (file.path.clone(), file.flag.clone(), value.clone());
+            if !self.taken_back.contains(&tried) {
+                write_back(machine, journal, (factor, level), setting)?;
+                self.taken_back.insert(tried);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What of it is known without writing, for the check before a run.
+pub(crate) fn requirement(factor: &'static dyn Factor, level: &Level) -> Option<Requirement> {
+    if !matches!(factor.undo_check(), UndoCheck::KnownLimit(_) | UndoCheck::Refused) {
+        return None;
+    }
+    let what = format!("a way back from {} = {level}", factor.describe().id);
+    let level = level.clone();
+    Some(Requirement::check(what, move |machine| {
+        let mut changed = changed(machine, factor, &level).into_iter();
+        match changed.find_map(|(file, present)| known_refusal(factor, &file, &present)) {
+            None => Ok(()),
+            Some(why) => Err((why, REMEDY.to_owned())),
+        }
+    }))
+}
+
+/// The files that a level changes and that stay when the trial is over, and what they hold.
+fn changed(machine: &Machine, factor: &dyn Factor, level: &Level) -> Vec<(ControlFile, String)> {
+    let Knob::System(knob) = factor.knob() else { return Vec::new() };
+    // What this machine has not got is told by other needs, or when it is set.
+    let settings = knob.settings(machine, level).unwrap_or_default();
+    let differing = |setting: Setting| {
+        let present = setting.file.read(machine).ok()?;
+        let is_changed = present != setting.value && !is_of_made(machine, &setting.file);
+        is_changed.then_some((setting.file, present))
+    };
+    settings.into_iter().filter_map(differing).collect()
+}
+
+fn known_refusal(factor: &dyn Factor, file: &ControlFile, present: &str) -> Option<String> {
+    let why = factor.undo_check().refusal(present)?;
+    Some(format!("{} holds {present}, and {why}", file.path))
+}
+
+fn not_undone(factor: &dyn Factor, level: &Level, why: &str) -> Refusal {
+    let id = factor.describe().id;
+    Refusal::NotInForce(format!("{id} = {level}: it could not be undone: {why}"))
+}
+
+/// Writes what the file holds, and settles it: until then a crash puts the same value back.
+fn write_back(
+    machine: &Machine,
+    journal: &mut Journal,
+    (factor, level): (&dyn Factor, &Level),
+    present: Setting,
+) -> Result<(), Refusal> {
+    let change = announce(machine, journal, factor, "the present value".to_owned(), present)?;
+    match change.write(machine, journal) {
+        Err(Refusal::NotInForce(why)) => return Err(not_undone(factor, level, &why)),
+        written => written?,
+    }
+    journal.append(&JournalEntry::Settled { id: change.id() })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permitted_changes::PermittedChanges;
+    use crate::restore::restore;
+    use contract::{Description, KnownLimit, SystemKnob};
+    use std::fs;
+    use std::path::Path;
+
+    const KNOB: &str = "/sys/kernel/knob";
+
+    /// A number in one file, and how it is known that it can be put back.
+    struct Number(UndoCheck);
+
+    static DRY: Number = Number(UndoCheck::DryWriteBack);
+    static UNKNOWN: Number = Number(UndoCheck::Refused);
+    static FROM_4: Number = Number(UndoCheck::KnownLimit(KnownLimit {
+        takes: "a number from 4 up",
+        why_not_written: "it would be raised",
+        is_taken: |present| present.parse::<u64>().is_ok_and(|number| number >= 4),
+    }));
+    static DESCRIPTION: Description =
+        Description { id: "number", summary: "a number", doc: "A number in one file." };
+
+    impl Factor for Number {
+        fn describe(&self) -> &'static Description {
+            &DESCRIPTION
+        }
+
+        fn syntax(&self) -> &'static str {
+            "a number"
+        }
+
+        fn examples(&self) -> &'static [&'static str] {
+            &["1"]
+        }
+
+        fn parse(&self, text: &str) -> Result<Level, String> {
+            Ok(Level::canonical(text))
+        }
+
+        fn requires(&self, _level: &Level) -> Vec<Requirement> {
+            Vec::new()
+        }
+
+        fn knob(&self) -> Knob<'_> {
+            Knob::System(self)
+        }
+
+        fn undo_check(&self) -> UndoCheck {
+            self.0
+        }
+    }
+
+    impl SystemKnob for Number {
+        fn writes(&self) -> Vec<String> {
+            vec![KNOB.to_owned()]
+        }
+
+        fn settings(&self, _: &Machine, level: &Level) -> contract::Result<Vec<Setting>> {
+            let file = ControlFile::plain(KNOB);
+            Ok(vec![Setting { file, value: level.as_str().to_owned() }])
+        }
+
+        fn read_back(&self, machine: &Machine, _wanted: &Level) -> contract::Result<Level> {
+            self.current(machine)
+        }
+
+        fn current(&self, machine: &Machine) -> contract::Result<Level> {
+            Ok(Level::canonical(ControlFile::plain(KNOB).read(machine)?))
+        }
+    }
+
+    /// A kernel whose knob holds 1 and follows this rule, with the journal of a session.
+    fn machine(root: &Path, rule: &str) -> (Machine, Journal) {
+        for (path, text) in [("/proc/sys/kernel/random/boot_id", "boot-one"), (KNOB, "1")] {
+            let path = root.join(path.trim_start_matches('/'));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, format!("{text}\n")).unwrap();
+        }
+        let rules = format!(r#"{{"files": {{"{KNOB}": {rule}}}}}"#);
+        fs::write(root.join(sys::FakeRules::FILE), rules).unwrap();
+        let machine = Machine::fake(root, root.join("run")).unwrap();
+        fs::create_dir_all(machine.runtime()).unwrap();
+        let permitted = PermittedChanges::to([KNOB.to_owned()]);
+        let mut journal = Journal::open(&machine, permitted).unwrap();
+        let (boot_id, mark) = ("boot-one".to_owned(), "SCHEDLAB_MARK=undo-test".to_owned());
+        journal.append(&JournalEntry::Session { boot_id, mark }).unwrap();
+        (machine, journal)
+    }
+
+    /// Why the level is refused, what the knob then holds, and what the journal says of it.
+    fn checked(
+        factor: &'static Number,
+        rule: &str,
+        level: &str,
+    ) -> (Option<String>, String, Vec<JournalEntry>) {
+        let directory = tempfile::tempdir().unwrap();
+        let (machine, mut journal) = machine(directory.path(), rule);
+        let levels: [(&'static dyn Factor, Level); 1] = [(factor, Level::canonical(level))];
+        let refusal = match UndoChecks::default().check(&levels, &machine, &mut journal) {
+            Ok(()) => None,
+            Err(Refusal::NotInForce(why)) => Some(why),
+            Err(Refusal::Lost(error)) => panic!("{error}"),
+        };
+        let written = journal.text().entries[1..].to_vec();
+        let report = restore(&machine, &mut journal, true, &[]).unwrap();
+        assert!(report.is_complete() && report.restored.is_empty(), "{report:?}");
+        assert_eq!(journal.text().entries, [], "{level}");
+        (refusal, ControlFile::plain(KNOB).read(&machine).unwrap(), written)
+    }
+
+    const TAKES_ALL: &str = r#"{"kind": "clamp", "low": 0, "high": 1000}"#;
+    /// The present value is not among them.
+    const REFUSES_1: &str = r#"{"kind": "choice", "choices": ["8"]}"#;
+
+    #[test]
+    fn a_present_value_is_written_back_once_and_announced_before() {
+        let (refusal, now, written) = checked(&DRY, TAKES_ALL, "8");
+        assert_eq!((refusal, now.as_str()), (None, "1"));
+        let [setting, JournalEntry::Writing { .. }, applied, JournalEntry::Settled { .. }] =
+            written.as_slice()
+        else {
+            panic!("{written:?}");
+        };
+        let is_of_present_value = |entry: &JournalEntry| match entry {
+            JournalEntry::Setting { old, new, .. } => old == "1" && new == "1",
+            JournalEntry::Applied { actual, .. } => actual == "1",
+            _ => false,
+        };
+        assert!(is_of_present_value(setting) && is_of_present_value(applied), "{written:?}");
+
+        let directory = tempfile::tempdir().unwrap();
+        let (machine, mut journal) = machine(directory.path(), TAKES_ALL);
+        let mut checks = UndoChecks::default();
+        for level in ["8", "9"] {
+            let levels: [(&'static dyn Factor, Level); 1] = [(&DRY, Level::canonical(level))];
+            assert!(checks.check(&levels, &machine, &mut journal).is_ok());
+        }
+        assert_eq!(journal.text().entries.len(), 5, "the second level asks nothing anew");
+    }
+
+    #[test]
+    fn a_level_whose_file_refuses_its_present_value_is_refused_and_nothing_is_changed() {
+        let (refusal, now, _) = checked(&DRY, REFUSES_1, "8");
+        let why = refusal.unwrap();
+        assert!(why.contains("number = 8: it could not be undone"), "{why}");
+        assert!(why.contains(KNOB) && why.contains("Invalid argument"), "{why}");
+        assert_eq!(now, "1");
+    }
+
+    #[test]
+    fn a_level_that_is_in_force_already_changes_nothing_and_is_not_refused() {
+        for (factor, rule) in [(&DRY, REFUSES_1), (&FROM_4, TAKES_ALL), (&UNKNOWN, TAKES_ALL)] {
+            let (refusal, now, written) = checked(factor, rule, "1");
+            assert_eq!((refusal, now.as_str(), written), (None, "1", Vec::new()));
+        }
+    }
+
+    #[test]
+    fn a_known_limit_and_an_unknown_factor_are_refused_without_a_write() {
+        for (factor, told) in [(&FROM_4, "only a number from 4 up"), (&UNKNOWN, "nothing shows")] {
+            let (refusal, now, written) = checked(factor, TAKES_ALL, "8");
+            assert!(refusal.unwrap().contains(told), "{told}");
+            assert_eq!((now.as_str(), written), ("1", Vec::new()));
+            let directory = tempfile::tempdir().unwrap();
+            let (machine, _) = machine(directory.path(), TAKES_ALL);
+            let met =
+                |level: &str| requirement(factor, &Level::canonical(level)).unwrap().met(&machine);
+            assert!(met("8").unwrap_err().why.contains(told));
+            assert_eq!(met("1"), Ok(()));
+        }
+        assert!(requirement(&DRY, &Level::canonical("8")).is_none());
+    }
+
+    #[test]
+    fn a_dry_write_back_that_leaves_another_value_is_put_back_when_the_kernel_takes_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let raises = r#"{"kind": "clamp", "low": 4, "high": 1000}"#;
+        let (stubborn, mut journal) = machine(directory.path(), raises);
+        let levels: [(&'static dyn Factor, Level); 1] = [(&DRY, Level::canonical("8"))];
+        let refused = UndoChecks::default().check(&levels, &stubborn, &mut journal);
+        assert!(matches!(refused, Err(Refusal::NotInForce(why)) if why.contains("keeps 4")));
+        let report = restore(&stubborn, &mut journal, true, &[]).unwrap();
+        assert_eq!(report.failed.len(), 1, "{report:?}");
+        let rules = format!(r#"{{"files": {{"{KNOB}": {TAKES_ALL}}}}}"#);
+        fs::write(directory.path().join(sys::FakeRules::FILE), rules).unwrap();
+        let machine = Machine::fake(directory.path(), directory.path().join("run")).unwrap();
+        let report = restore(&machine, &mut journal, true, &[]).unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(ControlFile::plain(KNOB).read(&machine).unwrap(), "1");
+    }
+
+    #[test]
+    fn a_dry_write_back_that_was_cut_off_leaves_the_present_value() {
+        // What the file holds when the process ends: as it was, or as the kernel made it.
+        for now in ["1", "4"] {
+            let directory = tempfile::tempdir().unwrap();
+            let (machine, mut journal) = machine(directory.path(), TAKES_ALL);
+            let file = ControlFile::plain(KNOB);
+            let present = Setting { file: file.clone(), value: "1".to_owned() };
+            let what = "the present value".to_owned();
+            let change = announce(&machine, &mut journal, &DRY, what, present).unwrap();
+            journal.append(&JournalEntry::Writing { id: change.id() }).unwrap();
+            file.write(&machine, now).unwrap();
+            let report = restore(&machine, &mut journal, false, &[]).unwrap();
+            assert!(report.is_complete(), "{report:?}");
+            assert_eq!(file.read(&machine).unwrap(), "1");
+            assert_eq!(journal.text().entries, []);
+        }
+    }
+}
