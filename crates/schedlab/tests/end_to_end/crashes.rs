@@ -43,7 +43,7 @@ invocations = 1
 "#;
 
 /// More steps than a run has.
-const MOST_STEPS: u64 = 400;
+const MOST_STEPS: u64 = 600;
 
 #[test]
 fn after_a_kill_at_any_step_the_guardian_alone_puts_every_knob_back() {

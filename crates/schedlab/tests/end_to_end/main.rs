@@ -28,4 +28,5 @@ mod soak;
 mod storage;
 mod suites;
 mod suspended;
+mod undo;
 mod vm;
