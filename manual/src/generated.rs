@@ -1,7 +1,9 @@
-//! The generated files below docs/ and web/src/generated, the generated parts of README.md and
-//! docs/words.md, and whether they are fresh.
+//! The generated files below docs/ and web/src/generated, the generated parts of README.md,
+//! docs/words.md and docs/manual/restoring.md, and whether they are fresh.
 
-use crate::{catalogue_page, caveats_table, exit_codes_page, front_end_types, schedulers_page};
+use crate::{
+    catalogue_page, caveats_table, exit_codes_page, front_end_types, schedulers_page, undo_table,
+};
 use std::fs;
 use std::path::Path;
 
@@ -34,6 +36,7 @@ struct Part {
 const PARTS: &[Part] = &[
     Part { page: "README.md", name: "schedulers", text: schedulers_page::table },
     Part { page: "docs/words.md", name: "caveats", text: caveats_table::table },
+    Part { page: "docs/manual/restoring.md", name: "undo", text: undo_table::table },
 ];
 
 impl Part {

@@ -13,6 +13,7 @@ mod front_end_types;
 mod generated;
 mod schedulers_page;
 mod share;
+mod undo_table;
 
 use clap::Parser;
 use std::path::{Path, PathBuf};
