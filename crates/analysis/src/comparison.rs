@@ -16,7 +16,7 @@ use crate::questions::Asked;
 use crate::resolution::Steps;
 use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors};
 use crate::steadiness::not_steady;
-use crate::trial_facts::{doubts, fixed_order, is_order_known};
+use crate::trial_facts::{doubts, fixed_order, is_order_known, parts};
 use model::{
     BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Direction, Effect, FailureCount,
     Interval, Plan, Planning, Reduction, Role, Unit, round_significant as round,
@@ -260,6 +260,7 @@ fn signals(
         drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
         fixed_order,
         doubts: doubts(gathered.plan),
+        parts: parts(gathered.plan),
         by_drift: in_order.by_drift,
         p_predecessor,
         carry_over,

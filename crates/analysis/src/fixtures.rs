@@ -61,5 +61,6 @@ pub(crate) fn in_blocks(order: ImportedOrder) -> Imported {
         design: ImportedDesign::Blocked,
         order,
         caveats: Vec::new(),
+        parts: Vec::new(),
     }
 }

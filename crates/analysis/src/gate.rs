@@ -805,6 +805,7 @@ mod tests {
                 design: ImportedDesign::Blocked,
                 order: ImportedOrder::Unknown,
                 caveats: vec![Caveat::new(code, "told")],
+                parts: Vec::new(),
             });
             let mut failing = campaign(0.0, 0.005);
             for failed in failing.iter_mut().filter(|record| record.subject == "b") {

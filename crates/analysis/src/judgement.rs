@@ -194,6 +194,7 @@ mod tests {
                 design: ImportedDesign::Blocked,
                 order: model::ImportedOrder::Unknown,
                 caveats: vec![Caveat::new(CaveatCode::OrderConfounded, "one after the other")],
+                parts: Vec::new(),
             });
         };
         let (mut in_order, mut drifting) = campaign();

@@ -142,10 +142,10 @@ mod tests {
     fn each_obstacle_leaves_of_each_outcome_what_it_does_not_forbid() {
         use Obstacle::{
             CarryOver, ChangedEvidence, CoarseSteps, Component, CorrelatedBlocks, DriftAlone,
-            DriftInOrder, FailedControl, FewDistinctValues, FewPairs, FewPooledBlocks,
-            FewReplicates, HidingDrift, LoneReplicate, NoValidBlock, NothingToCompare,
-            ObservedLatency, OneStep, OrderAlone, ShortTail, SurvivorsOnly, UnequalFailures,
-            UnequalMixes, UnequalWork, ZeroValue,
+            DriftInOrder, ExecutionParts, FailedControl, FewDistinctValues, FewPairs,
+            FewPooledBlocks, FewReplicates, HidingDrift, LoneReplicate, NoValidBlock,
+            NothingToCompare, ObservedLatency, OneStep, OrderAlone, ShortTail, SurvivorsOnly,
+            UnequalFailures, UnequalMixes, UnequalWork, ZeroValue,
         };
         use Verdict::{Better, Equivalent, Inconclusive, Invalid, Worse};
         let as_it_is = [Better, Better, Worse, Worse, Equivalent, Inconclusive];
@@ -161,6 +161,7 @@ mod tests {
             (ZeroValue, [Inconclusive; 6]),
             (NothingToCompare, [Inconclusive; 6]),
             (UnequalMixes, [Inconclusive; 6]),
+            (ExecutionParts, [Inconclusive; 6]),
             (FewReplicates, [Inconclusive; 6]),
             (FewPooledBlocks, [Inconclusive; 6]),
             (DriftInOrder, [Inconclusive; 6]),

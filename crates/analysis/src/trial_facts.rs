@@ -36,6 +36,11 @@ pub(crate) fn fixed_order(plan: &Plan) -> Vec<String> {
     in_order.map(|caveat| caveat.detail.clone()).collect()
 }
 
+/// Columns of an import that count as executions and may tell parts of one apart.
+pub(crate) fn parts(plan: &Plan) -> Vec<String> {
+    plan.imported.iter().flat_map(|imported| &imported.parts).cloned().collect()
+}
+
 /// What an import says of how its numbers came about that is not sure.
 pub(crate) fn doubts(plan: &Plan) -> Vec<Doubt> {
     let doubt = |caveat: &Caveat| match caveat.code {

@@ -20,7 +20,7 @@ use crate::observations::latest;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
 use crate::rulebook::{Basis, Evidence, Signals, further, infer, obstacles, rule};
-use crate::trial_facts::doubts;
+use crate::trial_facts::{doubts, parts};
 use model::{
     Claim, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Question,
     Record, Tail, Verdict, round_significant as round,
@@ -192,6 +192,7 @@ fn finding(
         by_drift: in_order.by_drift,
         correlation: noise.correlation,
         doubts: doubts(plan),
+        parts: parts(plan),
         ..samples.signals(theta, plan.alpha)
     };
     let raised = obstacles(&signals, Basis::Tests);
@@ -279,6 +280,7 @@ mod tests {
             },
             order: ImportedOrder::Rows,
             caveats: Vec::new(),
+            parts: Vec::new(),
         });
         plan
     }
@@ -497,7 +499,20 @@ mod tests {
     }
 
     /// The same, of which the import says this.
-    fn told_of(caveats: Vec<Caveat>, (drift, in_turns, effect): (f64, bool, f64)) -> Findings {
+    fn told_of(caveats: Vec<Caveat>, of: (f64, bool, f64)) -> Findings {
+        in_a_row_of(caveats, Vec::new(), of)
+    }
+
+    /// The same, of which these columns may tell parts of one execution apart.
+    fn told_of_parts(columns: &[&str], of: (f64, bool, f64)) -> Findings {
+        in_a_row_of(Vec::new(), columns.iter().map(|name| (*name).to_owned()).collect(), of)
+    }
+
+    fn in_a_row_of(
+        caveats: Vec<Caveat>,
+        parts: Vec<String>,
+        (drift, in_turns, effect): (f64, bool, f64),
+    ) -> Findings {
         let mut plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Mean)], 0);
         plan.imported = Some(Imported {
             format: "csv".to_owned(),
@@ -506,6 +521,7 @@ mod tests {
             design: ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() },
             order: ImportedOrder::Rows,
             caveats,
+            parts,
         });
         let all: Vec<Record> = (0..20_u32)
             .map(|row| {
@@ -588,6 +604,23 @@ mod tests {
         let (verdict, _, is_told, _, _) = of("abbaabbaabbaabbaabbaabba");
         let is_different = matches!(verdict, Verdict::Better | Verdict::Worse);
         assert!(!is_told && !is_different, "after each as often");
+    }
+
+    #[test]
+    fn replicates_that_may_be_parts_of_one_execution_have_no_verdict() {
+        let limits = [GateLimit { workload: String::new(), metric: "m".into(), fraction: 0.02 }];
+        for effect in [0.0, 0.5, -0.2] {
+            let findings = told_of_parts(&["client"], (0.0, true, effect));
+            let one = &findings.findings[0];
+            assert_eq!(one.verdict, Verdict::Inconclusive, "{effect}");
+            assert_eq!((one.strength, one.obstacle), (None, Some(Obstacle::ExecutionParts)));
+            let reason = one.reason.as_deref().unwrap();
+            assert!(reason.starts_with("client may tell parts of one execution apart"), "{reason}");
+            assert_eq!(gate(&findings, &limits).unwrap()[0].outcome, GateOutcome::Inconclusive);
+            // By the user's word they are executions.
+            let stated = told_of_parts(&[], (0.0, true, effect));
+            assert_ne!(stated.findings[0].verdict, Verdict::Inconclusive, "{effect}");
+        }
     }
 
     #[test]

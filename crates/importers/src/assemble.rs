@@ -64,6 +64,7 @@ pub fn import(
     }
     table.compare_settings();
     table.notice_simultaneous();
+    table.notice_shared_levels();
     let constant = table.drop_constant_dimensions();
     let foreign = table.units.iter().filter(|(_, unit)| !unit.is_empty());
     let foreign = foreign.map(|(metric, unit)| format!("{metric} is in {unit}"));
@@ -153,15 +154,7 @@ fn assemble(
         is_quick: false,
         is_pilot: false,
         subjects,
-        workloads: labels
-            .all
-            .iter()
-            .map(|(levels, label)| WorkloadPlan {
-                label: label.clone(),
-                parameters: parameters(&table.dimensions, levels),
-                ..template.clone()
-            })
-            .collect(),
+        workloads: workloads(&template, &labels, &table.dimensions),
         blocks,
         looks: Vec::new(),
         budget_ns: None,
@@ -177,6 +170,7 @@ fn assemble(
             design,
             order,
             caveats,
+            parts: table.parts.clone(),
         }),
         probes: Vec::new(),
         settle_ns: 0,
@@ -193,6 +187,16 @@ fn assemble(
 
 fn unblocked_design(table: &ImportedTable) -> ImportedDesign {
     ImportedDesign::Unblocked { dimensions: table.dimensions.clone(), fixed: table.fixed.clone() }
+}
+
+/// One for each label.
+fn workloads(template: &WorkloadPlan, labels: &Labels, dimensions: &[String]) -> Vec<WorkloadPlan> {
+    let workload = |(levels, label): &(Vec<SharedName>, String)| WorkloadPlan {
+        label: label.clone(),
+        parameters: parameters(dimensions, levels),
+        ..template.clone()
+    };
+    labels.all.iter().map(workload).collect()
 }
 
 /// What all workloads share.

@@ -30,6 +30,7 @@ mod post_hoc;
 mod registry;
 mod row_order;
 mod schbench;
+mod shared_levels;
 mod sockperf;
 mod started;
 mod table;

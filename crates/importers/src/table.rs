@@ -3,6 +3,7 @@
 use crate::last_digits::LastDigits;
 use crate::metrics::metric_id;
 use crate::post_hoc::ImportChoices;
+use crate::shared_levels::SharedLevels;
 use crate::started::{ExecutionTimes, StartedExecutions};
 use crate::tool_settings::ToolSettings;
 use model::{
@@ -43,6 +44,8 @@ pub struct ImportedTable {
     pub rows: Vec<TableRow>,
     /// What the importer noticed.
     pub caveats: Vec<Caveat>,
+    /// Columns that count as executions and may tell parts of one apart.
+    pub parts: Vec<String>,
     /// Units that are not ours, by metric: values are shown as they stand.
     pub units: BTreeMap<String, String>,
     /// Whether the load waited for each answer.
@@ -57,6 +60,8 @@ pub struct ImportedTable {
     settings: ToolSettings,
     /// What it says of when its executions began and how long they took.
     started: StartedExecutions,
+    /// What files of one subject have in columns of which only all files tell whether they are parts.
+    pub(crate) levels: SharedLevels,
     /// The files that are tables, in the order of their rows.
     pub(crate) files: Vec<TableFile>,
     /// Names in rows, and of what they measure.
@@ -249,6 +254,22 @@ impl ImportedTable {
             caveat.detail.push_str(", ");
             caveat.detail.push_str(if count < MOST_ITEMS { &item } else { MORE });
         }
+    }
+
+    /// Says of a column that counts as executions that it may tell parts of one apart, which leaves no
+    /// verdict.
+    pub(crate) fn notice_parts(&mut self, what: &str, column: &str) {
+        self.notice(CaveatCode::ReplicateLevelUnknown, what, column);
+        let column: String = column.chars().take(LONGEST_ITEM).collect();
+        if self.parts.len() < MOST_ITEMS && !self.parts.contains(&column) {
+            self.parts.push(column);
+        }
+    }
+
+    /// The same of the columns of which all files together tell it.
+    pub(crate) fn notice_shared_levels(&mut self) {
+        let levels = std::mem::take(&mut self.levels);
+        levels.found().for_each(|(what, column)| self.notice_parts(what, column));
     }
 
     /// Notes what the last digit of a value is worth.

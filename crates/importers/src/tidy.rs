@@ -6,6 +6,7 @@ use crate::importer::{ImportFile, Importer};
 use crate::last_digits::last_digit;
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
+use crate::shared_levels::SharedLevels;
 use crate::table::{ImportedRow, ImportedTable, TableFile, TableRow};
 use crate::unnamed::{UnnamedColumns, places_in_order};
 use contract::Description;
@@ -35,8 +36,8 @@ them was fixed by the execution (it was started again for each level), the other
 each row counts as an execution of its own, and REPLICATE_LEVEL_UNKNOWN says so. `--block` names the column of \
 blocks, in each of which every subject ran: then the design's own analysis is used. `--independent COLUMN` \
 states of one of these columns that each of its levels was an execution for itself, where nothing in the table shows \
-it: REPLICATE_LEVEL_UNKNOWN says of which. `--order` names the column that tells in which order rows were measured; \
-where it hides an order that the times or the rows have and in which the subjects are not mixed, that one is asked \
+it: REPLICATE_LEVEL_UNKNOWN says of which, and without that word there is no verdict. `--order` names the column \
+that tells in which order rows were measured; where it hides an order that the times or the rows have and in which the subjects are not mixed, that one is asked \
 instead, and said. Without it a column of times is used (a date, seconds since 1970, or a column called timestamp, \
 started, sequence, ..), and said. A column that tells parts of an execution apart (thread, \
 cpu, cgroup, part, ..) is refused as a replicate, and so is one that nobody named and that sorts the rows of every \
@@ -48,6 +49,10 @@ const CROSSED: &str = "columns that have the same levels in every execution, as 
 /// Said of columns that alone name executions and have the same levels for all subjects.
 const SHARED: &str =
     "columns whose levels every subject has, and which nothing shows to be executions";
+
+/// Said of such columns that nobody named.
+const NAMELESS: &str =
+    "columns that nobody named, and that every subject has the same levels of, as of parts";
 
 /// A table with one delimiter.
 pub(crate) struct Tidy {
@@ -179,8 +184,8 @@ impl Importer for Tidy {
     }
 }
 
-/// Says which columns that name executions may tell parts of one apart, and which of them are
-/// executions by the user's word.
+/// Says which columns that name executions, or that nobody named, may tell parts of one apart, and which
+/// of them are executions by the user's word.
 fn tell_doubts(
     unnamed: &UnnamedColumns,
     mapping: &Mapping,
@@ -188,12 +193,25 @@ fn tell_doubts(
     table: &mut ImportedTable,
 ) {
     let rows = &table.rows[first..];
-    let crossed = unnamed.crossed(rows).into_iter().map(|name| (CROSSED, name));
-    let shared = unnamed.shared(rows).into_iter().map(|name| (SHARED, name));
-    for (what, name) in crossed.chain(shared) {
-        if !mapping.independent.iter().any(|own| own == name) {
-            table.notice(CaveatCode::ReplicateLevelUnknown, what, name);
+    let is_doubted = |name: &str| !mapping.independent.iter().any(|own| own == name);
+    let crossed = unnamed.crossed(rows);
+    let is_each_row_one = mapping.replicate.is_empty() && mapping.block.is_none();
+    let nameless = if is_each_row_one { unnamed.nameless(rows) } else { Vec::new() };
+    let mut levels = SharedLevels::default();
+    for (what, columns) in [(SHARED, unnamed.alone()), (NAMELESS, nameless)] {
+        for (name, fields) in columns.into_iter().filter(|(name, _)| is_doubted(name)) {
+            levels.add(what, name, rows.iter().map(|row| &row.subject).zip(fields.iter()));
         }
+    }
+    // What a file of one subject shares with others, only these tell.
+    let is_of_one = rows.windows(2).all(|pair| pair[0].subject == pair[1].subject);
+    for name in crossed.into_iter().filter(|name| is_doubted(name)) {
+        table.notice_parts(CROSSED, name);
+    }
+    if is_of_one {
+        table.levels.append(levels);
+    } else {
+        levels.found().for_each(|(what, name)| table.notice_parts(what, name));
     }
     for name in &mapping.independent {
         table.note(format!("by the user's word, each {name} is an execution of its own"));

@@ -211,16 +211,30 @@ impl UnnamedColumns {
         self.naming().filter(is_crossed).map(|column| column.name.as_str()).collect()
     }
 
-    /// The same of columns of which most levels are those of every subject, while nothing else tells
-    /// executions apart, and which are not called as a count of executions is.
-    pub(crate) fn shared(&self, rows: &[TableRow]) -> Vec<&str> {
-        let is_shared = |column: &&Column| {
-            !column.is_called(&EXECUTIONS)
-                && !column.is_called_a_count()
-                && self.other_columns(column).is_empty()
-                && column.is_shared(rows)
+    /// Columns that are part of the name of an execution or block, with what rows have in them, while
+    /// nothing else tells executions apart, and that are called neither as executions are nor as a count
+    /// of them.
+    pub(crate) fn alone(&self) -> Vec<(&str, &ColumnText)> {
+        let is_alone =
+            |column: &&Column| !column.counts_executions() && self.other_columns(column).is_empty();
+        self.naming().filter(is_alone).map(Column::named_fields).collect()
+    }
+
+    /// Columns that nobody named and of which each level stands once among the rows of a subject that
+    /// measure the same, as parts of one execution do and each row's own execution would: none where a
+    /// column of times, or one that is called as executions or a count of them are, tells these apart.
+    pub(crate) fn nameless(&self, rows: &[TableRow]) -> Vec<(&str, &ColumnText)> {
+        let tells_rows = |column: &&Column| {
+            column.is_unnamed && Places::of(rows, &column.fields).has_each_level_once()
         };
-        self.naming().filter(is_shared).map(|column| column.name.as_str()).collect()
+        let telling: Vec<&Column> = self.columns.iter().filter(tells_rows).collect();
+        let is_execution = |column: &&Column| {
+            column.counts_executions() || matches!(column.holds_times(rows), Ok(true))
+        };
+        if telling.iter().any(is_execution) {
+            return Vec::new();
+        }
+        telling.into_iter().map(Column::named_fields).collect()
     }
 
     /// Columns that are part of the name of an execution or block.
@@ -325,6 +339,16 @@ impl Column {
         is_one(&id) || SUFFIXES.iter().filter_map(|end| id.strip_suffix(*end)).any(is_one)
     }
 
+    /// Its name, and what rows have in it.
+    fn named_fields(&self) -> (&str, &ColumnText) {
+        (&self.name, &self.fields)
+    }
+
+    /// Whether it is called as executions or a count of them are.
+    fn counts_executions(&self) -> bool {
+        self.is_called(&EXECUTIONS) || self.is_called_a_count()
+    }
+
     /// Whether it is called as what counts executions, or tells when they were.
     fn is_called_a_count(&self) -> bool {
         let names = [&COUNTS[..], &LETTERS, &TIMES, &SEQUENCES];
@@ -343,19 +367,6 @@ impl Column {
         let mut all = levels.values();
         let Some(first) = all.next() else { return false };
         first.len() > 1 && all.all(|other| other == first)
-    }
-
-    /// Whether it has two levels at least that all subjects have, and these are half of those that any
-    /// has.
-    fn is_shared(&self, rows: &[TableRow]) -> bool {
-        let mut levels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for (row, field) in rows.iter().zip(self.fields.iter()) {
-            levels.entry(&row.subject).or_default().insert(field);
-        }
-        let all: BTreeSet<&str> = levels.values().flatten().copied().collect();
-        let is_of_each = |level: &&&str| levels.values().all(|own| own.contains(*level));
-        let shared = all.iter().filter(is_of_each).count();
-        shared > 1 && 2 * shared >= all.len()
     }
 
     /// Whether it has numbers, more different ones than half of the rows, which count nothing: those
@@ -468,6 +479,13 @@ impl<'a> Places<'a> {
     /// Whether rows of one subject at one place differ in it.
     fn vary(&self) -> bool {
         self.by_place.values().flat_map(BTreeMap::values).any(|levels| levels.len() > 1)
+    }
+
+    /// Whether rows of a subject at one place differ in it, and no two of them share a level.
+    fn has_each_level_once(&self) -> bool {
+        let mut counts =
+            self.by_place.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values);
+        self.vary() && counts.all(|count| *count == 1)
     }
 
     /// Whether every subject has several rows of each of several levels, as often as all others have:
@@ -667,8 +685,10 @@ mod tests {
             mapping(None, &[], Some("client")),
         ] {
             assert_eq!(doubts(&text, &mapping), [told]);
+            assert_eq!(read(&text, &mapping).parts, ["client"]);
             let stated = Mapping { independent: vec!["client".to_owned()], ..mapping };
             assert_eq!(doubts(&text, &stated), [""; 0]);
+            assert!(read(&text, &stated).parts.is_empty());
             let notes = read(&text, &stated).notes;
             let stated = "by the user's word, each client is an execution of its own".to_owned();
             assert!(notes.contains(&stated), "{notes:?}");
@@ -690,6 +710,53 @@ mod tests {
         }
         let own = clients("client", true);
         assert_eq!(doubts(&own, &mapping(None, &["client"], None)), [""; 0], "each has its own");
+    }
+
+    #[test]
+    fn a_column_that_nobody_named_and_that_each_subject_has_once_may_be_parts_of_an_execution() {
+        let parts = |text: &str, mapping: &Mapping| {
+            let table = read(&CSV, &[("x", text.as_bytes())], mapping).unwrap();
+            let is_told = table.caveats.iter().any(|caveat| caveat.detail.ends_with(": client"));
+            assert_eq!(is_told, !table.parts.is_empty());
+            table.parts
+        };
+        let unnamed = mapping(None, &[], None);
+        let text = clients("client", false);
+        assert_eq!(parts(&text, &unnamed), ["client"]);
+        // A workload that nobody named as a parameter has the same shape, and is no replicate either.
+        let parameter =
+            Mapping { parameters: vec!["client".to_owned()], ..mapping(None, &[], None) };
+        assert_eq!(parts(&text, &parameter), [""; 0]);
+        assert_eq!(parts(&text, &mapping(None, &["run"], None)), [""; 0], "its parts are averaged");
+        for name in ["run_id", "iteration", "seed", "started", "id"] {
+            let text = clients(name, false).replacen(",run,", ",x,", 1);
+            assert_eq!(parts(&text, &unnamed), [""; 0], "{name}");
+        }
+        assert_eq!(parts(&clients("client", true), &unnamed), [""; 0], "each has its own");
+        // Each row is an execution by what another column is called.
+        let runs = "s,run,client,v\na,1,x,1\nb,1,x,2\na,2,y,1\nb,2,y,2\na,3,z,1\nb,3,z,2\n";
+        assert_eq!(parts(runs, &unnamed), [""; 0]);
+    }
+
+    #[test]
+    fn what_files_of_one_subject_each_share_is_told_when_all_are_read() {
+        let text = |first: u32| {
+            let rows: String =
+                (0..6).map(|row| format!("{},{}\n", first + row, 100 + row)).collect();
+            format!("client,v\n{rows}")
+        };
+        let parts = |of_a: &str, of_b: &str, replicate: &[&str]| {
+            let mapping = Mapping { subject: None, ..mapping(None, replicate, None) };
+            let files = [("a", of_a.as_bytes()), ("b", of_b.as_bytes())];
+            let mut table = read(&CSV, &files, &mapping).unwrap();
+            assert!(table.parts.is_empty(), "one file tells nothing");
+            table.notice_shared_levels();
+            table.parts
+        };
+        for replicate in [["client"].as_slice(), &[]] {
+            assert_eq!(parts(&text(0), &text(0), replicate), ["client"]);
+            assert_eq!(parts(&text(0), &text(100), replicate), [""; 0], "each has its own");
+        }
     }
 
     #[test]

@@ -17,10 +17,13 @@ pub const RESTED_PLAN_FORMAT: &str = "schedlab.plan/6";
 /// `plan.json` of an import with blocks of which it is known in which order their subjects were measured. A
 /// reader of the versions before would not ask whether their difference is one of that order.
 pub const ORDERED_PLAN_FORMAT: &str = "schedlab.plan/7";
-/// Versions of it that are read. Before the seventh, nobody recorded the order of an import. The third has no pace. The second has claims about one metric each and none across
+/// `plan.json` of an import whose replicates may be parts of one execution, in blocks or not. A reader of the
+/// versions before would give a verdict of them.
+pub const PARTS_PLAN_FORMAT: &str = "schedlab.plan/8";
+/// Versions of it that are read. Before the eighth, parts were told by a caveat alone, and had a verdict. Before the seventh, nobody recorded the order of an import. The third has no pace. The second has claims about one metric each and none across
 /// workloads; the first has no comparisons within a factor, and claims about one comparison
 /// each.
-pub const PLAN_FORMATS: [&str; 7] = [
+pub const PLAN_FORMATS: [&str; 8] = [
     PLAN_FORMAT,
     "schedlab.plan/2",
     "schedlab.plan/1",
@@ -28,6 +31,7 @@ pub const PLAN_FORMATS: [&str; 7] = [
     VENUE_PLAN_FORMAT,
     RESTED_PLAN_FORMAT,
     ORDERED_PLAN_FORMAT,
+    PARTS_PLAN_FORMAT,
 ];
 /// A line of `records.jsonl`.
 pub const RECORD_FORMAT: &str = "schedlab.record/5";
@@ -190,6 +194,24 @@ mod tests {
             assert_eq!(plan.oldest_format(), PLAN_FORMAT);
         }
         assert!(PLAN_FORMATS.contains(&ORDERED_PLAN_FORMAT));
+    }
+
+    #[test]
+    fn parts_of_executions_are_read_again_and_refused_by_readers_that_know_none() {
+        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        let stored = r#"{"format":"csv","file":"f","digest":"d","design":"blocked"}"#;
+        let before: Imported = serde_json::from_str(stored).unwrap();
+        assert!(before.parts.is_empty(), "earlier ones name none");
+        for order in [ImportedOrder::Unknown, ImportedOrder::Column] {
+            let parts = vec!["client".to_owned()];
+            plan.imported = Some(Imported { order, parts, ..before.clone() });
+            assert_eq!(plan.oldest_format(), PARTS_PLAN_FORMAT);
+            let text = serde_json::to_string(&plan).unwrap();
+            assert!(text.contains(r#""parts":["client"]"#), "{text}");
+            assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+        }
+        assert!(PLAN_FORMATS.contains(&PARTS_PLAN_FORMAT));
+        assert_ne!(PARTS_PLAN_FORMAT, ORDERED_PLAN_FORMAT);
     }
 
     #[test]

@@ -37,6 +37,7 @@ obstacles! {
     ZeroValue EveryVerdict "A value was zero or negative, so that a ratio is not defined. Forbids every verdict.",
     NothingToCompare EveryVerdict "No block has a value of both subjects, or one has no value at all. Forbids every verdict.",
     UnequalMixes EveryVerdict "Without blocks, some workloads have values of one subject only, so that the two means are over different mixes. Forbids every verdict.",
+    ExecutionParts EveryVerdict "Of an import, what counts as executions may be parts of one, and nobody said that each is an execution for itself. Forbids every verdict.",
     FewReplicates EveryVerdict "Without blocks, the subject that has fewer replicates has less than five. Forbids every verdict.",
     FewPooledBlocks EveryVerdict "A percentile of all blocks together rests on fewer than ten of them. Forbids every verdict.",
     DriftInOrder EveryVerdict "The reference drifted while the order was not randomised: the drift may be the difference. Forbids every verdict.",

@@ -2,7 +2,8 @@
 
 use crate::{
     Caveat, Claim, ClaimShape, Comparisons, Level, Metric, ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT,
-    PLAN_FORMAT, Pace, Parameters, RESTED_PLAN_FORMAT, VENUE_PLAN_FORMAT, VmSettings,
+    PARTS_PLAN_FORMAT, PLAN_FORMAT, Pace, Parameters, RESTED_PLAN_FORMAT, VENUE_PLAN_FORMAT,
+    VmSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -256,6 +257,10 @@ pub struct Imported {
     /// What the importer noticed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<Caveat>,
+    /// Columns that count as executions and may tell parts of one apart: nothing in the files shows
+    /// that they are executions, and nobody said so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
 }
 
 /// How imported numbers were collected.
@@ -454,7 +459,9 @@ impl Plan {
     pub fn oldest_format(&self) -> &'static str {
         let mut metrics = self.workloads.iter().flat_map(|workload| &workload.metrics);
         let is_shaped = |claim: &Claim| claim.shape != ClaimShape::default();
-        if self.imported.as_ref().is_some_and(Imported::has_ordered_blocks) {
+        if self.imported.as_ref().is_some_and(|imported| !imported.parts.is_empty()) {
+            PARTS_PLAN_FORMAT
+        } else if self.imported.as_ref().is_some_and(Imported::has_ordered_blocks) {
             ORDERED_PLAN_FORMAT
         } else if self.rest_ns > 0
             || self.boots.is_some()

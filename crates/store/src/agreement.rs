@@ -5,7 +5,8 @@ use crate::documents::{
     CampaignState, StateDocument, UNBOUND_STATE_FORMAT, digest_of_end, hexadecimal,
 };
 use model::{
-    Attempt, CampaignBeginning, CaveatCode, ORDERED_PLAN_FORMAT, Plan, RESTED_PLAN_FORMAT, Record,
+    Attempt, CampaignBeginning, CaveatCode, ORDERED_PLAN_FORMAT, PARTS_PLAN_FORMAT, Plan,
+    RESTED_PLAN_FORMAT, Record,
 };
 
 /// What the first record is given of a campaign that begins; `records` where all there will be are
@@ -253,7 +254,9 @@ impl CampaignDocuments<'_> {
         let is_whole = self.unbound_records() == self.records.len() && state.redaction_of.is_none();
         let later = if state.attempt.is_some() {
             "state.json says which attempt it is"
-        } else if [RESTED_PLAN_FORMAT, ORDERED_PLAN_FORMAT].contains(&plan.format.as_str()) {
+        } else if [RESTED_PLAN_FORMAT, ORDERED_PLAN_FORMAT, PARTS_PLAN_FORMAT]
+            .contains(&plan.format.as_str())
+        {
             "plan.json is of a later format"
         } else if is_whole && state.head.is_some() {
             "state.json names the last record by its digest"

@@ -343,6 +343,7 @@ mod tests {
                 design: ImportedDesign::Blocked,
                 order: ImportedOrder::Rows,
                 caveats: Vec::new(),
+                parts: Vec::new(),
             }),
             ..plan("table", digest)
         };

@@ -333,6 +333,7 @@ mod tests {
             design: model::ImportedDesign::Blocked,
             order: model::ImportedOrder::Rows,
             caveats: Vec::new(),
+            parts: Vec::new(),
         };
         for (imported, origin) in [(Some(imported), "import.toml"), (None, "experiment.toml")] {
             let plan = Plan { imported, ..crate::fixtures::plan(&origin[..6], "digest") };

@@ -314,6 +314,11 @@ export interface Imported {
   order?: ImportedOrder;
   /** What the importer noticed. */
   caveats?: Array<Caveat>;
+  /**
+   * Columns that count as executions and may tell parts of one apart: nothing in the files shows
+   * that they are executions, and nobody said so.
+   */
+  parts?: Array<string>;
 }
 
 /** How imported numbers were collected. */

@@ -67,6 +67,14 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
         let code = CaveatCode::DifferentialFailure;
         raised.push(Raised::with_caveat(Obstacle::UnequalFailures, reason, code, detail));
     }
+    if !signals.parts.is_empty() {
+        let reason = format!(
+            "{} may tell parts of one execution apart, which are no replicates: nobody said that each was \
+             an execution of its own",
+            signals.parts.join(", ")
+        );
+        raised.push(Raised::silent(Obstacle::ExecutionParts, reason));
+    }
     // Ranks show nothing that holds at every look.
     let survivors = signals.survivors.as_ref();
     if let Some(one) = survivors.filter(|one| basis == Basis::Sequence || !one.shows_the_same) {
@@ -134,6 +142,7 @@ impl InSum {
             | Obstacle::ZeroValue
             | Obstacle::NothingToCompare
             | Obstacle::UnequalMixes
+            | Obstacle::ExecutionParts
             | Obstacle::FewReplicates
             | Obstacle::FewPooledBlocks
             | Obstacle::DriftInOrder

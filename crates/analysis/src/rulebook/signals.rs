@@ -43,6 +43,8 @@ pub(crate) struct Signals {
     pub fixed_order: Vec<String>,
     /// What is not sure of how imported numbers came about.
     pub doubts: Vec<Doubt>,
+    /// Columns of an import that count as executions and may tell parts of one apart.
+    pub parts: Vec<String>,
     /// Of an import whose executions are not mixed in order: whether a drift may be the difference, and
     /// whether one may hide it.
     pub by_drift: [bool; 2],
@@ -147,6 +149,7 @@ impl Signals {
             drift: None,
             fixed_order: Vec::new(),
             doubts: Vec::new(),
+            parts: Vec::new(),
             by_drift: [false; 2],
             p_predecessor: None,
             carry_over: None,

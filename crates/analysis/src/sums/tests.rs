@@ -155,6 +155,12 @@ fn campaign(obstacle: Obstacle) -> Option<Campaign> {
         Obstacle::NothingToCompare => {
             usual(time(0.02)).with("b", |one| one.invocations[0].samples.clear())
         }
+        Obstacle::ExecutionParts => {
+            let mut parts = usual(time(0.02)).imported(ImportedOrder::Column, Vec::new());
+            let names = parts.plan.imported.iter_mut();
+            names.for_each(|imported| imported.parts = vec!["client".to_owned()]);
+            parts
+        }
         Obstacle::FewPooledBlocks => {
             let mut few = usual(quantile(0.5)).of_blocks(8);
             few.plan.workloads[1].pooled = vec!["m".to_owned()];

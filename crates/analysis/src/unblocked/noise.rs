@@ -164,6 +164,7 @@ mod tests {
             design: ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() },
             order: ImportedOrder::Rows,
             caveats: Vec::new(),
+            parts: Vec::new(),
         });
         let mut all: Vec<Record> = Vec::new();
         for (replicate, percents) in (0..).zip(one.iter().zip(other)) {

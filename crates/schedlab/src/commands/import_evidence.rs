@@ -103,6 +103,7 @@ mod tests {
             design: ImportedDesign::Blocked,
             order: ImportedOrder::Rows,
             caveats: Vec::new(),
+            parts: Vec::new(),
         });
         plan.workloads = vec![WorkloadPlan {
             label: "all".to_owned(),

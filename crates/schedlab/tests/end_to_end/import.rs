@@ -45,6 +45,59 @@ fn import(bench: &Bench, file: &str, more: &[&str]) -> String {
     bench.expect(0, &arguments)
 }
 
+/// One run of each of two subjects, of which eight parts were measured: `b` takes a tenth more.
+fn parts(column: &str) -> String {
+    let mut text = format!("who,run,{column},ns\n");
+    for (who, base, noise, turn) in [("a", 100.0, 0.002, 5), ("b", 110.0, 0.0023, 3)] {
+        for part in 0..8 {
+            let value = base * (1.0 + noise * f64::from(part * turn % 8));
+            let _ = writeln!(text, "{who},1,{part},{value:.4}");
+        }
+    }
+    text
+}
+
+/// Whatever a column is called that tells parts of one execution apart.
+#[test]
+fn parts_of_one_execution_have_no_verdict_unless_the_user_says_that_they_are_executions() {
+    let bench = Bench::new();
+    let obstacle = || {
+        let json = bench.expect(0, &["show", "last", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let finding = &report["findings"]["findings"][0];
+        let told = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+        (told("verdict"), told("obstacle"))
+    };
+    for column in ["client", "conn", "fiber", "lane", "slot", "tenant", "vu"] {
+        let file = bench.path().join(format!("{column}.csv")).display().to_string();
+        std::fs::write(&file, parts(column)).unwrap();
+        let both = format!("run,{column}");
+        for replicates in [
+            vec!["--replicate", column],
+            vec!["--replicate", &both],
+            vec!["--block", column],
+            Vec::new(),
+        ] {
+            let import = |more: &[&str]| {
+                let usual = ["import", "csv", &file, "--subject", "who", "--value", "ns:lower:ns"];
+                let all: Vec<&str> = usual.iter().chain(&replicates).chain(more).copied().collect();
+                bench.expect(0, &all)
+            };
+            let shown = import(&[]);
+            let words: Vec<&str> = shown.split_whitespace().collect();
+            let told = format!("{column} may tell parts of one execution apart");
+            assert!(words.join(" ").contains(&told), "{shown}");
+            let withheld = ("inconclusive".to_owned(), "execution_parts".to_owned());
+            assert_eq!(obstacle(), withheld, "{column} {replicates:?}");
+            assert_eq!(bench.run(&["gate", "last", "--limit", "ns=5%"]).status.code(), Some(5));
+            if !replicates.is_empty() {
+                import(&["--independent", column]);
+                assert_eq!(obstacle(), ("worse".to_owned(), String::new()), "{column}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_study_without_blocks_is_judged_by_cell_margin_and_whole_with_its_caveats() {
     let bench = Bench::new();
