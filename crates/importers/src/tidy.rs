@@ -37,10 +37,10 @@ each row counts as an execution of its own, and REPLICATE_LEVEL_UNKNOWN says so.
 blocks, in each of which every subject ran: then the design's own analysis is used. `--independent COLUMN` \
 states of one of these columns that each of its levels was an execution for itself, where nothing in the table shows \
 it: REPLICATE_LEVEL_UNKNOWN says of which, and without that word there is no verdict. `--order` names the column \
-that tells in which order rows were measured; where it hides an order that the times or the rows have and in which the subjects are not mixed, that one is asked \
-instead, and said. Without it a column of times is used (a date, seconds since 1970, or a column called timestamp, \
-started, sequence, ..), and said. A column that tells parts of an execution apart (thread, \
-cpu, cgroup, part, ..) is refused as a replicate, and so is one that nobody named and that sorts the rows of every \
+that tells in which order rows were measured; where it hides an order that the times or the rows have and in which \
+the subjects are not mixed, that one is asked instead, and said. Without it a column of times is used (a date, seconds \
+since 1970, or a column called timestamp, started, sequence, ..), and said. A column that tells parts of an execution \
+apart (thread, cpu, cgroup, part, ..) is refused as a replicate, and so is one that nobody named and that sorts the rows of every \
 subject; what other columns nobody named is said.";
 
 /// Said of columns of which nothing shows that they tell executions apart.

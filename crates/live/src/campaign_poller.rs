@@ -1,6 +1,7 @@
 //! Polls for the campaign to show, and samples the machine meanwhile. Judges so seldom that
 //! judging stays a hundredth of the time.
 
+use crate::campaign_loader::CampaignLoader;
 use crate::follower::{Follower, is_running};
 use crate::machine::{MachineSample, Sampler};
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ const LONGEST_REST: Duration = Duration::from_secs(60);
 pub struct CampaignPoller {
     results: PathBuf,
     machine: Machine,
+    loader: CampaignLoader,
     sampler: Sampler,
     follower: Option<Follower>,
     problems: Vec<String>,
@@ -39,10 +41,11 @@ pub struct PollResult {
 }
 
 impl CampaignPoller {
-    /// Polls for campaigns below `results`.
-    pub fn new(results: PathBuf, machine: Machine) -> Self {
+    /// Polls for campaigns below `results`; what speaks against the evidence of one, the loader says.
+    pub fn new(results: PathBuf, machine: Machine, loader: CampaignLoader) -> Self {
         Self {
             results,
+            loader,
             sampler: Sampler::new(machine.clone()),
             machine,
             follower: None,
@@ -117,7 +120,7 @@ impl CampaignPoller {
             if self.follower.as_ref().is_some_and(is_followed) {
                 return false;
             }
-            match Follower::open(&candidate.directory, &self.machine) {
+            match Follower::open(&candidate.directory, &self.machine, &self.loader) {
                 Ok(follower) => {
                     self.follower = Some(follower);
                     self.rests_until = Instant::now();
@@ -163,6 +166,11 @@ mod tests {
         campaign
     }
 
+    fn poller(results: &std::path::Path) -> CampaignPoller {
+        let machine = Machine::host("/nonexistent");
+        CampaignPoller::new(results.to_owned(), machine, CampaignLoader::new(lab::load))
+    }
+
     fn followed(poller: &mut CampaignPoller) -> Option<String> {
         poller.sought = None;
         poller.seek();
@@ -173,8 +181,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named_and_the_next_is_followed() {
         let results = tempfile::tempdir().unwrap();
-        let machine = Machine::host("/nonexistent");
-        let mut poller = CampaignPoller::new(results.path().to_owned(), machine);
+        let mut poller = poller(results.path());
         for (name, seconds) in [("oldest", 0), ("older", 1), ("newest", 2)] {
             created(results.path(), name, seconds).mark_finished().unwrap();
         }
@@ -198,8 +205,7 @@ mod tests {
     #[test]
     fn nobody_runs_what_is_over() {
         let results = tempfile::tempdir().unwrap();
-        let mut poller =
-            CampaignPoller::new(results.path().to_owned(), Machine::host("/nonexistent"));
+        let mut poller = poller(results.path());
         // The process that its log names lives on: it is this one.
         created(results.path(), "over", 0).mark_finished().unwrap();
         let newer = created(results.path(), "newer", 1);

@@ -1,5 +1,6 @@
 //! Follows a campaign's directory: what was appended to its files since the last look.
 
+use crate::campaign_loader::CampaignLoader;
 use crate::event_log::{EventTail, Happened, Line};
 use crate::latencies::Latencies;
 use crate::live_campaign::{Current, LiveCampaign, LiveVerdict, LogLine, RunState, Trials};
@@ -22,8 +23,11 @@ const DOCUMENTS: [&str; 3] = ["plan.json", "state.json", "environment.json"];
 #[derive(Debug)]
 pub struct Follower {
     machine: Machine,
+    loader: CampaignLoader,
     loaded: LoadedCampaign,
     written: Vec<Option<SystemTime>>,
+    /// Length and time of the records' file.
+    stored: Option<(u64, SystemTime)>,
     records: ReadPosition,
     events: EventTail,
     runner: Option<(Process, String)>,
@@ -49,15 +53,18 @@ struct Running {
 }
 
 impl Follower {
-    /// Follows the campaign in a directory, from its first record.
+    /// Follows the campaign in a directory, from its first record. What speaks against its evidence,
+    /// the loader says.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn open(directory: &Path, machine: &Machine) -> Result<Self> {
+    pub fn open(directory: &Path, machine: &Machine, loader: &CampaignLoader) -> Result<Self> {
         let mut follower = Self {
             machine: machine.clone(),
+            loader: loader.clone(),
             loaded: store::load_without_records(directory)?,
             written: written(directory),
+            stored: stored(directory),
             records: ReadPosition::default(),
             events: EventTail::default(),
             runner: None,
@@ -79,7 +86,12 @@ impl Follower {
     /// When a file cannot be read or understood.
     pub fn update(&mut self) -> Result<bool> {
         let directory = self.loaded.directory.clone();
-        let now = written(&directory);
+        let (now, stored) = (written(&directory), stored(&directory));
+        if self.is_rewritten(&now, stored) {
+            *self = Self::open(&directory, &self.machine, &self.loader)?;
+            return Ok(true);
+        }
+        self.stored = stored;
         let mut is_changed = now != self.written;
         if is_changed {
             let records = std::mem::take(&mut self.loaded.records);
@@ -98,6 +110,13 @@ impl Follower {
             self.note(line);
         }
         Ok(is_changed)
+    }
+
+    /// Whether the files are not those that were read, and not only longer: a campaign that is over has
+    /// no reason to change, and no record goes away.
+    fn is_rewritten(&self, now: &[Option<SystemTime>], stored: Option<(u64, SystemTime)>) -> bool {
+        let was_cut = stored.zip(self.stored).is_some_and(|(now, before)| now.0 < before.0);
+        was_cut || self.loaded.is_finished && (stored != self.stored || now != self.written)
     }
 
     fn note(&mut self, line: Line) {
@@ -168,15 +187,24 @@ impl Follower {
         is_news
     }
 
-    /// Looks at what binds the records, once nothing is written any more.
+    /// Looks at what speaks against the evidence, where nothing is written: by the campaign itself, by
+    /// its experiment and by what the machine remembers. What is found is told in the log, too.
     fn check_evidence(&mut self) {
-        if !self.loaded.is_finished {
+        if !self.loaded.is_finished && self.runner().is_some() {
             return;
         }
-        if let Ok(whole) = lab::load(&self.loaded.directory) {
-            (self.loaded.flaws, self.loaded.binding) = (whole.flaws, whole.binding);
-            self.loaded.caveats = whole.caveats;
+        let Ok(whole) = self.loader.load(&self.loaded.directory) else { return };
+        (self.loaded.flaws, self.loaded.binding) = (whole.flaws, whole.binding);
+        self.loaded.caveats = whole.caveats;
+        let at_ms = sys::unix_ns() / 1_000_000;
+        for flaw in &self.loaded.flaws {
+            let text = format!("{}: {}", flaw.code, flaw.detail);
+            if self.log.iter().all(|line| line.text != text) {
+                self.log.push_back(LogLine { at_ms, text });
+            }
         }
+        let surplus = self.log.len().saturating_sub(MOST_LINES);
+        self.log.drain(..surplus);
     }
 
     /// What was judged last.
@@ -327,11 +355,17 @@ fn written(directory: &Path) -> Vec<Option<SystemTime>> {
     DOCUMENTS.iter().map(of).collect()
 }
 
+fn stored(directory: &Path) -> Option<(u64, SystemTime)> {
+    let metadata = fs::metadata(directory.join("records.jsonl")).ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::EventLog;
-    use store::Campaign;
+    use model::{Caveat, CaveatCode, Record};
+    use store::{Attempts, Campaign};
 
     #[test]
     fn verdicts_say_after_how_many_trials_they_were_made() {
@@ -348,11 +382,66 @@ mod tests {
         };
         log.note(&Event::CampaignOpened { directory: directory.clone() }, 1);
         log.note(&started(2), 1);
-        let mut follower = Follower::open(&directory, &machine).unwrap();
+        let loader = CampaignLoader::new(lab::load);
+        let mut follower = Follower::open(&directory, &machine, &loader).unwrap();
         assert!(follower.judge());
         log.note(&started(3), 2);
         follower.update().unwrap();
         let told = follower.snapshot();
         assert_eq!((told.judged_trials, told.trials.done), (2, 3));
+    }
+
+    /// A campaign of three records, all of which the machine remembers, and what says so.
+    fn remembered(home: &Path) -> (Campaign, CampaignLoader) {
+        let workloads = vec![fixtures::workload("wakeup", Vec::new())];
+        let plan = fixtures::plan(fixtures::subjects(&["baseline"]), workloads, 3);
+        let mut campaign = Campaign::create(&home.join("results"), &plan, "", 1, 0xbeef).unwrap();
+        for block in 0..3 {
+            let one = fixtures::record("baseline", "wakeup");
+            let mut one = Record { block, sequence: u64::from(block), ..one };
+            campaign.append(&mut one).unwrap();
+        }
+        let attempts = Attempts::of(&home.join("state"));
+        campaign.keep_count(&attempts).unwrap();
+        let loader = CampaignLoader::new(move |directory| {
+            let known = attempts.known_records(directory);
+            let mut loaded = lab::load(directory)?;
+            let told = known.and_then(|known| known.contradiction(&loaded));
+            loaded.flaws.extend(told.map(|told| Caveat::new(CaveatCode::EvidenceChanged, told)));
+            Ok(loaded)
+        });
+        (campaign, loader)
+    }
+
+    /// Removes the last record; whether the follower says what the machine knew.
+    fn tells_a_cut(follower: &mut Follower) -> bool {
+        let path = follower.loaded().directory.join("records.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let end = text.trim_end().rfind('\n').unwrap() + 1;
+        fs::write(&path, &text[..end]).unwrap();
+        assert!(follower.update().unwrap());
+        assert!(follower.judge(), "what is there is other than what was judged");
+        let told = "records were removed: this machine knew 3, and 2 are there";
+        let findings = follower.findings().unwrap();
+        let is_withheld = findings.caveats.iter().any(|caveat| caveat.detail == told);
+        let log = follower.snapshot().log;
+        is_withheld && log.iter().any(|line| line.text == format!("EVIDENCE_CHANGED: {told}"))
+    }
+
+    #[test]
+    fn records_that_the_machine_remembers_and_that_are_gone_are_told_while_they_are_followed() {
+        let machine = Machine::host("/nonexistent");
+        for is_over in [false, true] {
+            let home = tempfile::tempdir().unwrap();
+            let (mut campaign, loader) = remembered(home.path());
+            let directory = campaign.directory().to_owned();
+            if is_over {
+                campaign.mark_finished().unwrap();
+            }
+            let mut follower = Follower::open(&directory, &machine, &loader).unwrap();
+            assert!(follower.judge());
+            assert!(follower.loaded().flaws.is_empty(), "{:?}", follower.loaded().flaws);
+            assert!(tells_a_cut(&mut follower), "{is_over}");
+        }
     }
 }

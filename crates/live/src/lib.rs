@@ -6,6 +6,7 @@
 //! ([`EventLog`]) whether a client reads it or not, and clients read files that they could
 //! not change ([`Follower`], [`Sampler`]).
 
+mod campaign_loader;
 mod campaign_poller;
 mod event_log;
 mod follower;
@@ -13,6 +14,7 @@ mod latencies;
 mod live_campaign;
 mod machine;
 
+pub use campaign_loader::CampaignLoader;
 pub use campaign_poller::{CampaignPoller, PollResult};
 pub use event_log::EventLog;
 pub use follower::{Follower, is_running};

@@ -29,7 +29,7 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Common {
     /// Say more
     #[arg(short, long, global = true)]

@@ -4,6 +4,8 @@ mod bench_self;
 mod build;
 mod bundle;
 mod calibrate;
+#[cfg(any(feature = "server", feature = "top"))]
+mod campaign_loading;
 mod capacity;
 mod compare;
 mod context;

@@ -1,6 +1,7 @@
 //! The dashboard beside a run: `schedlab serve` as a process of its own, without privileges and
 //! at the lowest priority. The run hands it nothing but its end; it reports its clients to the run.
 
+use crate::cli::Common;
 use crate::output::tell;
 use assembly::executable;
 use contract::{Error, ErrorKind, Result};
@@ -9,7 +10,6 @@ use report::Language;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -79,12 +79,22 @@ impl DashboardProcess {
     ///
     /// # Errors
     /// When it does not come up.
-    pub(crate) fn start(results: &Path, port: u16, language: Language) -> Result<Self> {
+    pub(crate) fn start(common: &Common, port: u16, language: Language) -> Result<Self> {
+        let results = &common.results;
         let attempted = "cannot start the dashboard";
         std::fs::create_dir_all(results).map_err(|error| {
             Error::environment(format!("cannot create {}", results.display()), error)
         })?;
-        let mut child = Command::new(executable())
+        let mut command = Command::new(executable());
+        // What the machine knows of its campaigns, and what their kernels are.
+        for (option, directory) in
+            [("--runtime-dir", &common.runtime_dir), ("--cache", &common.cache)]
+        {
+            if let Some(directory) = directory {
+                command.arg(option).arg(directory);
+            }
+        }
+        let mut child = command
             .arg("serve")
             .arg("--beside")
             .args(["--port", &port.to_string()])

@@ -10,6 +10,7 @@ use axum::extract::Request;
 use contract::{Error, Result};
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
+use live::CampaignLoader;
 use std::path::PathBuf;
 use std::sync::Arc;
 use sys::Machine;
@@ -23,6 +24,8 @@ pub struct Shown {
     pub results: PathBuf,
     /// The machine that is shown.
     pub machine: Machine,
+    /// What says what speaks against the evidence of a campaign.
+    pub loader: CampaignLoader,
     /// Names beside those of this machine's loopback that requests may be meant for.
     pub hosts: Vec<String>,
     /// What a client must have.
@@ -55,7 +58,8 @@ impl Dashboard {
     /// The dashboard that clients reach at a port.
     pub fn new(shown: Shown, port: u16) -> Self {
         let guard = Guard::new(shown.token, shown.hosts, port);
-        let live_state = LiveState::open(shown.results, shown.machine, shown.on_watchers);
+        let live_state =
+            LiveState::open(shown.results, shown.machine, shown.loader, shown.on_watchers);
         let router = routes::router(Arc::clone(&live_state), shown.documents, guard);
         Self { live_state, router }
     }

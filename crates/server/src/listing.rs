@@ -1,9 +1,10 @@
 //! All campaigns of a directory, `schedlab.campaigns/1`. What a campaign's files said is kept
 //! as long as they do not change.
 
+use crate::live_feed::LiveState;
 use contract::{Error, Result};
-use live::RunState;
-use model::{Role, Verdict};
+use live::{CampaignLoader, RunState};
+use model::{Findings, Role, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +14,15 @@ use store::{CampaignEntry, CampaignState};
 use sys::Machine;
 
 /// What decides whether a campaign is read again.
-const FILES: [&str; 3] = ["records.jsonl", "state.json", "findings.json"];
+const FILES: [&str; 7] = [
+    "records.jsonl",
+    "state.json",
+    "findings.json",
+    "plan.json",
+    "experiment.toml",
+    "import.toml",
+    "environment.json",
+];
 
 /// What is known of campaigns.
 #[derive(Default)]
@@ -56,8 +65,9 @@ pub(crate) fn visit_listing(visitor: &mut impl ts_rs::TypeVisitor) {
 
 impl ListingCache {
     /// The listing, the newest campaign first.
-    pub(crate) fn json(&mut self, results: &Path, machine: &Machine) -> Result<String> {
-        let found = store::all(results)?;
+    pub(crate) fn json(&mut self, live_state: &LiveState) -> Result<String> {
+        let (machine, loader) = (live_state.machine(), live_state.loader());
+        let found = store::all(live_state.results())?;
         let mut listing =
             Listing { format: "schedlab.campaigns/1", campaigns: Vec::new(), problems: Vec::new() };
         let mut kept = BTreeMap::new();
@@ -68,7 +78,7 @@ impl ListingCache {
                 (Some((_, row)), Some(recorded)) => {
                     Ok(Row { state: state(recorded, &one, machine), ..row })
                 }
-                _ => row(&one, machine),
+                _ => row(&one, machine, loader),
             };
             match row {
                 Ok(row) => {
@@ -98,15 +108,13 @@ fn state(recorded: CampaignState, found: &CampaignEntry, machine: &Machine) -> R
     RunState::of(recorded, || live::is_running(&found.directory, machine))
 }
 
-fn row(found: &CampaignEntry, machine: &Machine) -> Result<Row> {
+fn row(found: &CampaignEntry, machine: &Machine, loader: &CampaignLoader) -> Result<Row> {
     let loaded = store::load_without_records(&found.directory)?;
-    let findings = store::load_findings(&found.directory)?;
-    let verdicts = findings.filter(|_| loaded.is_finished).map(|findings| {
-        let mut counts = BTreeMap::new();
-        for finding in findings.findings.iter().filter(|one| one.question.role == Role::Primary) {
-            *counts.entry(finding.verdict).or_insert(0) += 1;
-        }
-        counts
+    let findings = store::load_findings(&found.directory)?.filter(|_| loaded.is_finished);
+    let verdicts = findings.and_then(|findings| {
+        // What was judged may have been edited since, or cannot be read any more.
+        let whole = loader.load(&found.directory).ok()?;
+        Some(counts(&findings, !whole.flaws.is_empty()))
     });
     let plan = &loaded.plan;
     Ok(Row {
@@ -124,6 +132,21 @@ fn row(found: &CampaignEntry, machine: &Machine) -> Result<Row> {
         is_quick: plan.is_quick,
         verdicts,
     })
+}
+
+/// Verdicts on primary metrics. Changed evidence leaves none.
+fn counts(findings: &Findings, is_changed: bool) -> BTreeMap<Verdict, usize> {
+    let mut counts = BTreeMap::new();
+    for finding in findings.findings.iter().filter(|one| one.question.role == Role::Primary) {
+        let verdict = match finding.verdict {
+            Verdict::Better | Verdict::Worse | Verdict::Equivalent if is_changed => {
+                Verdict::Inconclusive
+            }
+            verdict => verdict,
+        };
+        *counts.entry(verdict).or_insert(0) += 1;
+    }
+    counts
 }
 
 /// Complete records, without reading what is in them.

@@ -3,7 +3,7 @@
 
 use crate::Documents;
 use contract::{Error, Interrupt, Result};
-use live::{CampaignPoller, Follower, LiveCampaign, MachineSample};
+use live::{CampaignLoader, CampaignPoller, Follower, LiveCampaign, MachineSample};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,7 @@ const MOST_SAMPLES: usize = 600;
 pub(crate) struct LiveState {
     results: PathBuf,
     machine: Machine,
+    loader: CampaignLoader,
     on_watchers: Box<dyn Fn(usize) + Send + Sync>,
     watchers: AtomicUsize,
     wanted: Mutex<Instant>,
@@ -86,11 +87,13 @@ impl LiveState {
     pub(crate) fn open(
         results: PathBuf,
         machine: Machine,
+        loader: CampaignLoader,
         on_watchers: Box<dyn Fn(usize) + Send + Sync>,
     ) -> Arc<Self> {
         Arc::new(Self {
             results,
             machine,
+            loader,
             on_watchers,
             watchers: AtomicUsize::new(0),
             wanted: Mutex::new(Instant::now()),
@@ -108,6 +111,10 @@ impl LiveState {
 
     pub(crate) fn machine(&self) -> &Machine {
         &self.machine
+    }
+
+    pub(crate) fn loader(&self) -> &CampaignLoader {
+        &self.loader
     }
 
     /// Somebody asked.
@@ -203,7 +210,8 @@ pub(crate) fn follow(
     interrupt: &Interrupt,
 ) -> Result<JoinHandle<()>> {
     let interrupt = interrupt.clone();
-    let poller = CampaignPoller::new(live_state.results.clone(), live_state.machine.clone());
+    let (results, machine) = (live_state.results.clone(), live_state.machine.clone());
+    let poller = CampaignPoller::new(results, machine, live_state.loader.clone());
     let mut watch =
         PollLoop { live_state, documents, poller, sent_at: None, watchers: 0, is_behind: false };
     std::thread::Builder::new()

@@ -49,8 +49,7 @@ async fn page(State(room): State<HandlerState>) -> Response {
 }
 
 async fn campaigns(State(room): State<HandlerState>) -> Response {
-    answer(room, |room, known| known.json(room.live_state.results(), room.live_state.machine()))
-        .await
+    answer(room, |room, known| known.json(&room.live_state)).await
 }
 
 async fn history(State(room): State<HandlerState>) -> Response {
@@ -86,7 +85,8 @@ async fn campaign(
         return (StatusCode::NOT_FOUND, "There is no such campaign.\n").into_response();
     };
     answer(room, move |room, _| {
-        let mut follower = Follower::open(&found.directory, room.live_state.machine())?;
+        let state = &room.live_state;
+        let mut follower = Follower::open(&found.directory, state.machine(), state.loader())?;
         follower.judge();
         match follower.findings() {
             Some(findings) => room.documents.page(follower.loaded(), findings),

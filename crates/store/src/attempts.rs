@@ -154,6 +154,12 @@ impl Attempts {
         self.known(state.created_unix_ns).map(KnownRecords::new)
     }
 
+    /// Why this user cannot read what the machine knows of its campaigns, where there is something.
+    pub fn unreadable(&self) -> Option<io::Error> {
+        let error = fs::read_dir(self.file.with_file_name(COUNTS)).err()?;
+        (error.kind() == io::ErrorKind::PermissionDenied).then_some(error)
+    }
+
     /// The last record that the machine knows of a campaign that was created then.
     pub(crate) fn known(&self, created_unix_ns: u64) -> Option<Head> {
         let (folder, name) = self.count_of(created_unix_ns);

@@ -2,7 +2,7 @@
 //! the same, and no number in it leads anywhere it should not.
 
 use super::{OwnTarget, Reaction};
-use live::Follower;
+use live::{CampaignLoader, Follower};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,8 @@ fn run(bytes: &[u8]) -> Reaction {
 
 fn watched(scene: &Scene, bytes: &[u8]) -> Reaction {
     let Scene { in_two_looks, at_once, machine, .. } = scene;
-    let open = |campaign: &Path| match Follower::open(campaign, machine) {
+    let loader = CampaignLoader::new(store::load);
+    let open = |campaign: &Path| match Follower::open(campaign, machine, &loader) {
         Ok(follower) => follower,
         Err(error) => panic!("its log alone made it unreadable: {error}"),
     };

@@ -5,6 +5,7 @@
 use super::event_log::campaign;
 use super::{OwnTarget, Reaction};
 use contract::Result;
+use live::CampaignLoader;
 use model::Findings;
 use server::{Dashboard, Documents, HttpAnswer, Shown, Token};
 use std::io;
@@ -72,6 +73,7 @@ fn asked(results: &Path, bytes: &[u8]) -> Reaction {
         Shown {
             results: results.to_owned(),
             machine: Machine::host(results),
+            loader: CampaignLoader::new(store::load),
             hosts: Vec::new(),
             token,
             documents: Arc::new(Nothing),

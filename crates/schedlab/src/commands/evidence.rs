@@ -31,16 +31,34 @@ pub(super) struct Examined {
 /// # Errors
 /// Those of [`lab::load`].
 pub(super) fn load(common: &Common, directory: &Path) -> Result<LoadedCampaign> {
+    load_knowing(common, attempts(common).as_ref(), directory)
+}
+
+/// The same with what this machine knows of its campaigns.
+///
+/// # Errors
+/// Those of [`lab::load`].
+pub(super) fn load_knowing(
+    common: &Common,
+    attempts: Option<&Attempts>,
+    directory: &Path,
+) -> Result<LoadedCampaign> {
     // Before the records: a run may store more of them meanwhile.
-    let known = known(common, directory);
+    let known = attempts.and_then(|attempts| attempts.known_records(directory));
     let loaded = lab::load(directory)?;
     Ok(examine(common, directory, loaded, known.as_ref()).loaded)
 }
 
+/// What this machine knows of its campaigns; nothing where there is no directory of state. Another user
+/// finds another one, so a process asks before it gives up its privileges.
+pub(super) fn attempts(common: &Common) -> Option<Attempts> {
+    let state = state_directory(common.runtime_dir.as_deref())?;
+    Some(Attempts::of(&std::path::absolute(&state).unwrap_or(state)))
+}
+
 /// What this machine knows of the records of a campaign that lies in a directory, wherever it ran.
 pub(super) fn known(common: &Common, directory: &Path) -> Option<KnownRecords> {
-    let state = state_directory(common.runtime_dir.as_deref())?;
-    Attempts::of(&state).known_records(directory)
+    attempts(common)?.known_records(directory)
 }
 
 /// Compares the plan of a campaign that lies in a directory with the experiment beside it, and its

@@ -81,10 +81,13 @@ pub(crate) fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
     visitor.visit::<Document>();
 }
 
-/// Every primary metric over all finished campaigns, `schedlab.history/1`.
+/// Every primary metric over all finished campaigns, `schedlab.history/1`, each loaded in this way.
 #[cfg(feature = "server")]
-pub(super) fn json(results: &Path) -> Result<String> {
-    let (series, problems) = collect(results, &lab::load, &|_| true)?;
+pub(super) fn json(
+    results: &Path,
+    load: &dyn Fn(&Path) -> Result<LoadedCampaign>,
+) -> Result<String> {
+    let (series, problems) = collect(results, load, &|_| true)?;
     let document = Document { format: "schedlab.history/1", series, problems };
     serde_json::to_string(&document)
         .map_err(|error| Error::environment("cannot encode the history", error))

@@ -60,7 +60,7 @@ pub(super) fn record(
     let venue = venue(common, &planned.plan)?;
     let dashboard = match execution.live {
         true => Some(DashboardProcess::start(
-            &common.results,
+            common,
             execution.live_port,
             execution.presentation.language,
         )?),

@@ -1,13 +1,15 @@
 //! `schedlab serve`: the dashboard and the metrics, and the same beside a run.
 
+use super::campaign_loading::loader;
 use super::signals::hear_signals;
-use super::{history, machine, reports};
+use super::{evidence, history, machine, reports};
 use crate::cli::{Common, Presentation, Serve};
 use crate::dashboard::{LINGERS, ServeMessage};
 use crate::exit::ExitCode;
 use crate::output::{print, print_data, tell};
 use crate::{priority, unprivileged};
 use contract::{Error, Interrupt, Result};
+use live::CampaignLoader;
 use model::Findings;
 use server::{Documents, ServerSettings, Shown, Token};
 use std::io::Read;
@@ -19,8 +21,19 @@ use store::LoadedCampaign;
 
 pub(super) fn run(common: &Common, arguments: &Serve) -> Result<ExitCode> {
     let machine = machine(common)?;
+    // Before the privileges and the directory of this process change.
+    let attempts = evidence::attempts(common);
+    let loader = loader(common, attempts.clone());
     // Before there is another thread: each would keep what it has.
     let results = unprivileged::drop_privileges(&common.results)?;
+    if let Some(attempts) = &attempts
+        && let Some(why) = attempts.unreadable()
+    {
+        tell(&format!(
+            "records are not compared with what {attempts} has of them: without root's rights it \
+             cannot be read ({why}); `schedlab judge` compares them"
+        ));
+    }
     let interrupt = if arguments.beside { Interrupt::default() } else { hear_signals()? };
     if arguments.beside {
         end_with_input(interrupt.clone())?;
@@ -33,8 +46,10 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> Result<ExitCode> {
         machine,
         hosts: hosts(arguments)?,
         token,
+        loader: loader.clone(),
         documents: Arc::new(Written {
             results: common.results.clone(),
+            loader,
             presentation: Presentation { language: arguments.language, ..Presentation::default() },
         }),
         on_watchers: Box::new(move |count| {
@@ -111,6 +126,7 @@ fn end_with_input(interrupt: Interrupt) -> Result<()> {
 struct Written {
     /// Campaigns as the user names them, whatever directory this process is in.
     results: PathBuf,
+    loader: CampaignLoader,
     presentation: Presentation,
 }
 
@@ -123,7 +139,7 @@ impl Documents for Written {
     }
 
     fn history(&self, results: &Path) -> Result<String> {
-        history::json(results)
+        history::json(results, &|directory: &Path| self.loader.load(directory))
     }
 
     fn words(&self) -> Option<String> {

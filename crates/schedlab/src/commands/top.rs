@@ -1,7 +1,8 @@
 //! `schedlab top`: the campaign that runs, in a terminal.
 
-use super::machine;
+use super::campaign_loading::loader;
 use super::signals::hear_signals;
+use super::{evidence, machine};
 use crate::cli::{Common, Top};
 use crate::exit::ExitCode;
 use crate::output::{is_read_by_a_person, page, print};
@@ -29,7 +30,8 @@ pub(super) fn run(common: &Common, arguments: &Top) -> Result<ExitCode> {
             "give the directory of campaigns: --results DIR",
         ));
     }
-    let mut poller = CampaignPoller::new(common.results.clone(), machine(common)?);
+    let loader = loader(common, evidence::attempts(common));
+    let mut poller = CampaignPoller::new(common.results.clone(), machine(common)?, loader);
     let style = page(common.verbose);
     let look = Look { is_unicode: style.is_unicode, is_colour: style.is_colour };
     if arguments.once || !is_read_by_a_person() {

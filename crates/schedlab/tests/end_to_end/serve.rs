@@ -233,6 +233,51 @@ fn a_campaign_is_listed_shown_and_counted_and_no_path_leads_elsewhere() {
     }
 }
 
+/// A campaign that was cut short and has no end any more: nothing but the machine knows of the rest.
+#[test]
+fn what_the_machine_knows_of_removed_records_is_told_by_dashboard_and_top_as_by_judge() {
+    let bench = simulated();
+    let directory = bench.campaign();
+    let name = directory.file_name().unwrap().to_string_lossy().into_owned();
+    let place = format!("/api/v1/campaigns/{name}");
+    let server = Server::start(&bench);
+    let client = server.client();
+    assert_eq!(client.json(&place)["findings"][0]["verdict"], "better");
+    assert_eq!(client.json("/api/v1/campaigns")["campaigns"][0]["verdicts"]["better"], 1);
+
+    let kept: Vec<String> = bench.record_lines().into_iter().take(18).collect();
+    std::fs::write(directory.join("records.jsonl"), kept.join("\n") + "\n").unwrap();
+    let told = "records were removed: this machine knew 24, and 18 are there";
+    // What was judged, read and stored before no longer counts.
+    let asked = Instant::now();
+    while !client.get(&place).body.contains(told) {
+        assert!(asked.elapsed() < Duration::from_secs(60), "{}", client.get(&place).body);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let verdicts = &client.json("/api/v1/campaigns")["campaigns"][0]["verdicts"];
+    assert!(verdicts["better"].is_null() && verdicts["inconclusive"] == 1, "{verdicts}");
+    assert_eq!(client.json("/api/v1/history")["series"].as_array().unwrap().len(), 0);
+
+    let state = directory.join("state.json");
+    let text = std::fs::read_to_string(&state).unwrap();
+    let mut open: Value = serde_json::from_str(&text).unwrap();
+    open["state"] = "unfinished".into();
+    open.as_object_mut().unwrap().remove("head").unwrap();
+    std::fs::write(&state, open.to_string()).unwrap();
+    let server = Server::start(&bench);
+    let client = server.client();
+    let page = client.json(&place);
+    assert!(page.to_string().contains(told), "{page}");
+    assert_eq!(page["findings"][0]["verdict"], "inconclusive");
+    let mut events = client.events();
+    let is_told = |event: &Value| event["campaign"]["log"].to_string().contains(told);
+    assert!(std::iter::from_fn(|| events.next("snapshot")).any(|event| is_told(&event)));
+    let top = bench.expect(0, &["top", "--once"]);
+    assert!(top.contains("EVIDENCE_CHANGED: records were removed"), "{top}");
+    let shown = bench.expect(0, &["show", "last"]);
+    assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(told), "{shown}");
+}
+
 #[test]
 fn too_many_clients_are_turned_away_and_a_place_that_is_left_is_free() {
     let bench = simulated();
