@@ -166,6 +166,9 @@ pub(crate) struct Verify {
     /// Only what this public key of OpenSSH signed verifies; the signature is FILE.sig beside it
     #[arg(long, value_name = "PUBLIC_KEY")]
     pub signed_by: Option<PathBuf>,
+    /// JSON instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

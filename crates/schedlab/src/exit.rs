@@ -13,7 +13,7 @@ pub enum ExitCode {
     Usage,
     /// `gate`: a limit was shown to be breached.
     Breached,
-    /// `gate`: neither keeping nor breaching was shown.
+    /// `gate`: neither keeping nor breaching was shown; `verify`: not everything was compared.
     Inconclusive,
     /// This machine cannot do it; nothing ran.
     Unsupported,
@@ -36,12 +36,15 @@ pub const EXIT_CODES: &[(&str, &str)] = &[
     ("0", "done, whatever the verdict"),
     (
         "1",
-        "the tool or its surroundings failed; `verify`: something differs, was not compared, or is bound by nothing",
+        "the tool or its surroundings failed; `verify`: something differs, or is bound by nothing",
     ),
     ("2", "usage: the command line or the experiment cannot be meant"),
     ("3", "`gate` only: a limit was shown to be breached"),
     ("4", "unsupported here; nothing ran and nothing was changed"),
-    ("5", "`gate` only: neither keeping nor breaching a limit was shown"),
+    (
+        "5",
+        "`gate`: neither keeping nor breaching a limit was shown; `verify`: all agrees but reports of another version, which were not compared",
+    ),
     ("6", "finished, but a subject has no valid block of some workload"),
     ("7", "something could not be put back; wins over all others"),
     ("8", "`run` only: the blocks of this boot ran; boot the machine and give the same command"),

@@ -9,9 +9,10 @@ use super::signatures::{self, Signature};
 use super::unpacked_bundle::{opened, temporary};
 use crate::cli::{Bundle, Common, Verify};
 use crate::exit::ExitCode;
-use crate::output::{print, tell};
+use crate::output::{print, print_data, tell};
 use contract::{Error, ErrorKind, Result};
 use model::{Binding, Caveat, Findings};
+use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use store::{CampaignState, LoadedCampaign, Manifest, Redaction};
@@ -151,27 +152,64 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
     let mut seen = Verification {
         problems: unpacked.problems,
         checked: vec![format!("{} digests", manifest.files.len())],
+        packed_by: manifest.schedlab.clone(),
         ..Verification::default()
     };
     seen.note_signature(arguments)?;
     seen.problems.extend(store::unknown_keys(home.path()));
-    let mut redaction = None;
     match opened(common, home.path(), &manifest) {
         Ok(Examined { loaded, not_replanned }) => {
-            redaction = manifest_fields::redaction_of(&manifest, &loaded);
+            let redaction = manifest_fields::redaction_of(&manifest, &loaded);
+            seen.redaction = redaction.as_ref().map(redaction_sentence);
             seen.note_evidence(&loaded, not_replanned);
             seen.compare(&loaded, &manifest, home.path())?;
             seen.note_manifest(&loaded, &manifest);
         }
         Err(error) => seen.problems.extend(without_campaign(home.path(), &error)),
     }
-    if let Some(redaction) = &redaction {
-        print(&format!("{}: {}\n", file.display(), redaction_sentence(redaction)))?;
+    if arguments.json { seen.tell_json(file) } else { seen.tell(file) }
+}
+
+/// What came of a verification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum VerificationOutcome {
+    /// Something is not what the records give.
+    Differs,
+    /// Nothing binds records.
+    NotBound,
+    /// All agrees but what another version drew, which was compared with nothing.
+    VerifiedExcept,
+    Verified,
+}
+
+impl VerificationOutcome {
+    /// What is not compared is neither shown to be so nor to be otherwise.
+    fn exit_code(self) -> ExitCode {
+        match self {
+            Self::Differs | Self::NotBound => ExitCode::Failure,
+            Self::VerifiedExcept => ExitCode::Inconclusive,
+            Self::Verified => ExitCode::Done,
+        }
     }
-    if let Some(resumed) = &seen.resumed {
-        print(&format!("{}: {resumed}\n", file.display()))?;
-    }
-    seen.tell(file)
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct VerificationDocument<'v> {
+    format: &'static str,
+    bundle: String,
+    outcome: VerificationOutcome,
+    /// The version that packed it, by the word of its manifest alone.
+    packed_by: &'v str,
+    program: String,
+    compared: &'v [String],
+    /// What was compared with nothing, so that nothing is verified of it.
+    not_compared: &'v [String],
+    not_checked: &'v [String],
+    differs: Vec<&'v String>,
+    redaction: Option<&'v str>,
+    resumed: Option<&'v str>,
 }
 
 /// What of a bundle was looked at, and what came of it.
@@ -187,6 +225,10 @@ struct Verification {
     loose: Option<String>,
     /// How often the campaign was resumed and what ran again, where it was.
     resumed: Option<String>,
+    /// What was redacted, where anything was.
+    redaction: Option<String>,
+    /// The version that packed the bundle, by its manifest.
+    packed_by: String,
 }
 
 impl Verification {
@@ -333,21 +375,68 @@ impl Verification {
         }
     }
 
+    fn outcome(&self) -> VerificationOutcome {
+        if !self.problems.is_empty() {
+            VerificationOutcome::Differs
+        } else if self.loose.is_some() {
+            VerificationOutcome::NotBound
+        } else if !self.undrawn.is_empty() {
+            VerificationOutcome::VerifiedExcept
+        } else {
+            VerificationOutcome::Verified
+        }
+    }
+
+    /// Prints all of it for programs.
+    fn tell_json(&self, file: &Path) -> Result<ExitCode> {
+        let mut not_checked = self.unchecked.clone();
+        not_checked.extend(self.loose.clone());
+        let document = VerificationDocument {
+            format: "schedlab.verification/1",
+            bundle: file.display().to_string(),
+            outcome: self.outcome(),
+            packed_by: &self.packed_by,
+            program: version(),
+            compared: &self.checked,
+            not_compared: &self.undrawn,
+            not_checked: &not_checked,
+            differs: once(&self.problems),
+            redaction: self.redaction.as_deref(),
+            resumed: self.resumed.as_deref(),
+        };
+        let text = serde_json::to_string_pretty(&document)
+            .map_err(|error| Error::environment("cannot encode what was verified", error))?;
+        print_data(&format!("{text}\n"))?;
+        Ok(self.outcome().exit_code())
+    }
+
+    /// The words for what agrees, all of it or but for something.
+    fn agreement(&self) -> String {
+        let (checked, undrawn) = (self.checked.join(", "), self.undrawn.join(", "));
+        if let Some(loose) = &self.loose {
+            return format!("NOT bound: {loose} (compared: {checked})");
+        }
+        if undrawn.is_empty() {
+            return format!("verified ({checked})");
+        }
+        let version = version();
+        let why = if self.packed_by == version {
+            String::new()
+        } else {
+            format!(" made by version {}, and this program is {version}:", self.packed_by)
+        };
+        format!("verified, except {undrawn}:{why} NOT compared (compared: {checked})")
+    }
+
     /// Prints what came of it.
     fn tell(&self, file: &Path) -> Result<ExitCode> {
+        for told in self.redaction.iter().chain(&self.resumed) {
+            print(&format!("{}: {told}\n", file.display()))?;
+        }
+        let code = self.outcome().exit_code();
         let problems = once(&self.problems);
         if problems.is_empty() {
-            let (checked, undrawn) = (self.checked.join(", "), self.undrawn.join(", "));
-            let (outcome, code) = match (&self.loose, undrawn.as_str()) {
-                (Some(loose), _) => {
-                    (format!("NOT bound: {loose} (compared: {checked})"), ExitCode::Failure)
-                }
-                (None, "") => (format!("verified ({checked})"), ExitCode::Done),
-                (None, names) => {
-                    (format!("NOT verified: {names} (verified: {checked})"), ExitCode::Failure)
-                }
-            };
-            print(&format!("{}: {outcome}\n", file.display()))?;
+            print(&format!("{}: {}\n", file.display(), self.agreement()))?;
             for unchecked in &self.unchecked {
                 print(&format!("not checked: {unchecked}\n"))?;
             }
@@ -360,7 +449,7 @@ impl Verification {
             print(&format!("and {} more\n", problems.len() - TOLD_AT_MOST))?;
         }
         print(&format!("{}: NOT what its records give\n", file.display()))?;
-        Ok(ExitCode::Failure)
+        Ok(code)
     }
 }
 

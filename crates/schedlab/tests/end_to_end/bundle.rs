@@ -150,11 +150,33 @@ fn a_number_that_the_records_do_not_give_is_named() {
     let mut words = vec!["--format=ustar", "-czf", other.to_str().unwrap(), "manifest.json"];
     words.extend(document["files"].as_object().unwrap().keys().map(String::as_str));
     tool("tar", &home, &words);
-    let told = bench.expect(1, &["verify", &text(&other)]);
-    assert!(told.contains("NOT verified: report.md (verified: "), "{told}");
+    let told = bench.expect(5, &["verify", &text(&other)]);
+    let except = ": verified, except report.md: made by version 0.0.1, and this program is ";
+    assert!(told.contains(except) && told.contains(": NOT compared (compared: "), "{told}");
+    assert!(!told.contains(": verified ("), "{told}");
     assert!(told.contains("report.md was made by version 0.0.1"), "{told}");
     assert!(told.contains("not compared"), "{told}");
     assert_eq!(told.matches("report.md").count(), 2, "{told}");
+    let json = |code: i32, bundle: &Path| -> serde_json::Value {
+        let told = bench.expect(code, &["verify", &text(bundle), "--json"]);
+        serde_json::from_str(&told).unwrap()
+    };
+    let document = json(5, &other);
+    assert_eq!(document["outcome"], "verified_except");
+    assert_eq!(document["not_compared"], serde_json::json!(["report.md"]));
+    assert_eq!(document["packed_by"], "0.0.1");
+    assert_eq!(document["differs"], serde_json::json!([]));
+    assert_eq!(json(0, &bundle)["outcome"], "verified");
+    // Of this version, the same report is none of these records.
+    let document = json(1, &report);
+    assert_eq!(document["outcome"], "differs");
+    assert_eq!(document["differs"][0], "report.md is not what the records give");
+    // Another version draws otherwise, and judges no otherwise: a number is still named.
+    let judged = remade(&findings, "stamped", "findings", |_, manifest| {
+        manifest["schedlab"] = "0.0.1".into();
+    });
+    let told = bench.expect(1, &["verify", &text(&judged)]);
+    assert!(told.contains(place) && !told.contains("verified"), "{told}");
     // A record that was changed changes what follows from it.
     let records = forged(&bundle, "records.jsonl", |text| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -205,18 +227,23 @@ fn a_report_that_no_version_draws_of_such_a_campaign_is_no_part_of_it() {
 #[test]
 fn each_field_of_a_manifest_is_held_against_the_bundle_or_said_not_to_be_checked() {
     let (bench, bundle) = bundled();
-    let verified = |name: &str, of: &Path, change: &dyn Fn(&mut serde_json::Value)| {
+    let told_with = |code: i32, name: &str, of: &Path, change: &dyn Fn(&mut serde_json::Value)| {
         let made = remade(of, "manifest", name, |_, manifest| change(manifest));
-        bench.expect(1, &["verify", &text(&made)])
+        bench.expect(code, &["verify", &text(&made)])
     };
-    let told = verified("version", &bundle, &|manifest| manifest["schedlab"] = "9.9.9".into());
-    assert!(told.contains("NOT verified: the version in manifest.json (verified: "), "{told}");
+    let verified = |name: &str, of: &Path, change: &dyn Fn(&mut serde_json::Value)| {
+        told_with(1, name, of, change)
+    };
+    let version = |manifest: &mut serde_json::Value| manifest["schedlab"] = "9.9.9".into();
+    let told = told_with(5, "version", &bundle, &version);
+    let except = "verified, except the version in manifest.json: made by version 9.9.9, and this";
+    assert!(told.contains(except), "{told}");
     assert!(told.contains("manifest.json: schedlab is 9.9.9, and this is "), "{told}");
-    let told = verified("reports", &bundle, &|manifest| {
+    let told = told_with(5, "reports", &bundle, &|manifest| {
         manifest["schedlab"] = "9.9.9".into();
         manifest["files"].as_object_mut().unwrap().retain(|name, _| !name.starts_with("report."));
     });
-    assert!(told.contains("NOT verified: report.md"), "{told}");
+    assert!(told.contains("verified, except report.md"), "{told}");
     assert!(told.contains("report.md is not there: version 9.9.9, as the manifest"), "{told}");
     let told = verified("redaction", &bundle, &|manifest| {
         manifest["redaction"] = serde_json::json!({"replaced": {"hosts": 3}, "left_out": []});
