@@ -8,7 +8,7 @@ use super::planning::resolve;
 use crate::cli::Common;
 use crate::environment::state_directory;
 use contract::{Factor, Result};
-use model::{Caveat, CaveatCode, Plan, Record};
+use model::{Caveat, CaveatCode, Level, Plan, Record, Subject};
 use serde_json::Value;
 use std::path::Path;
 use store::{Attempts, KnownRecords, LoadedCampaign};
@@ -274,14 +274,20 @@ fn other_seed(loaded: &LoadedCampaign, declared: &Plan) -> Option<Difference> {
 }
 
 /// Whether subjects have levels that stand for what a cache holds, and that is something else here:
-/// then their names and levels may be others without an edit. The records' binding covers them.
+/// then their names and levels may be others without an edit. The records' binding covers them. Where
+/// these levels are the same, a name that is another was edited.
 fn stands_for_others(stored: &Plan, again: &Plan) -> bool {
     let factors = [venues::KernelFactor.describe().id, schedulers::Entry.describe().id];
-    let is_resolved = stored
-        .subjects
-        .iter()
-        .any(|subject| factors.iter().any(|factor| subject.levels.contains_key(*factor)));
-    is_resolved && stored.subjects != again.subjects
+    let resolved = |plan: &Plan| {
+        let of_subject =
+            |subject: &Subject| factors.map(|factor| subject.levels.get(factor).cloned());
+        let has_any = |levels: &[Option<Level>; 2]| levels.iter().any(Option::is_some);
+        let mut levels: Vec<[Option<Level>; 2]> =
+            plan.subjects.iter().map(of_subject).filter(has_any).collect();
+        levels.sort();
+        levels
+    };
+    resolved(stored) != resolved(again)
 }
 
 fn compare(place: &mut Vec<String>, stored: &Value, planned: &Value, found: &mut Vec<Difference>) {
@@ -344,7 +350,6 @@ fn short(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Level, Subject};
 
     const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"vm","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
 
@@ -361,6 +366,8 @@ mod tests {
         let elsewhere = plan("debian-6-12-120", "kernel", "debian:6.12.120-1");
         assert!(stands_for_others(&here, &elsewhere));
         assert!(!stands_for_others(&here, &here));
+        let renamed = plan("mine", "kernel", "debian:6.12.118-1");
+        assert!(!stands_for_others(&renamed, &here), "it stands for the same under another name");
         let edited = plan("tuned", "base_slice", "1ms");
         assert!(!stands_for_others(&plan("tuned", "base_slice", "2ms"), &edited));
     }

@@ -4,6 +4,7 @@
 
 use importers::{DEFAULT_ALPHA, Mapping};
 use model::{Comparisons, Plan};
+use std::path::Path;
 
 /// Margins that a metric has by its kind where an import was given none: those of
 /// `model::Metric::new`, of which the last is iozone's, too.
@@ -41,12 +42,46 @@ pub(super) fn differences(plan: &Plan, mapping: &str, origin: &str) -> Vec<Strin
     };
     let asked = option(plan, "--pairs") == Some("reference");
     note("pairs", pairs(plan.comparisons == Comparisons::Reference), options, pairs(asked));
-    let primary = Mapping::from_toml(mapping).map(|mapping| mapping.primary).unwrap_or_default();
+    let mapping = Mapping::from_toml(mapping).unwrap_or_default();
+    let primary = mapping.primary;
     for workload in plan.workloads.iter().filter(|_| !primary.is_empty()) {
         let field = format!("workloads {} primary", workload.label);
         note(&field, workload.primary.join(", "), origin, primary.join(", "));
     }
+    if mapping.subject.is_none() {
+        told.extend(renamed(plan));
+    }
     told
+}
+
+/// Subjects that are called otherwise than the files they were read from, of which others are called so.
+/// Of a format with names of its own none is.
+fn renamed(plan: &Plan) -> Option<String> {
+    let files = plan.options.iter().take_while(|word| !word.starts_with("--"));
+    let ids: Vec<&str> = plan.subjects.iter().map(|subject| subject.id.as_str()).collect();
+    let mut given: Vec<String> = Vec::new();
+    for file in files {
+        // A file may have a name like `SUBJECT=PATH`: then the whole of it names the subject.
+        let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let stem = stem.unwrap_or_else(|| file.clone());
+        let name = match file.split_once('=') {
+            Some((subject, _)) if !ids.contains(&stem.as_str()) => subject.to_owned(),
+            _ => stem,
+        };
+        if !given.contains(&name) {
+            given.push(name);
+        }
+    }
+    let is_known = |id: &&&str| given.iter().any(|name| name == **id);
+    let known = ids.iter().filter(is_known).count();
+    let is_renamed = ids.len() == given.len() && known > 0 && known < ids.len();
+    is_renamed.then(|| {
+        format!(
+            "plan.json: subjects is {}, and the import's command line gives {}",
+            ids.join(", "),
+            given.join(", ")
+        )
+    })
 }
 
 /// Margins that are not those that the import was given.
@@ -151,5 +186,24 @@ mod tests {
         edited.workloads[0].metrics[0].margin = 0.5;
         let told = differences(&edited, MAPPING, "import.toml");
         assert!(told[0].contains("margin is 0.5, and the import's command line gives none"));
+    }
+
+    #[test]
+    fn a_subject_that_is_called_otherwise_than_its_file_was_renamed() {
+        for (options, is_told) in [
+            (["a=old.csv", "c=new.csv"], true),
+            (["dir/a.csv", "dir/c.csv"], true),
+            (["a.csv", "b.csv"], false),
+            (["a=old.csv", "b=new.csv"], false),
+            // A format with names of its own, and a file that holds several subjects.
+            (["old.csv", "new.csv"], false),
+            (["a.csv", "--name"], false),
+        ] {
+            let told = differences(&import(&options), MAPPING, "import.toml");
+            let words = "plan.json: subjects is a, b, and the import's command line gives a, c";
+            assert_eq!(told, [words][..usize::from(is_told)], "{options:?}");
+        }
+        let mapped = format!("subject = \"who\"\n{MAPPING}");
+        assert_eq!(differences(&import(&["a.csv", "c.csv"]), &mapped, "import.toml"), [""; 0]);
     }
 }

@@ -319,6 +319,21 @@ const EDITS: &[Edit] = &[
             "plan.json: subjects is baseline, baseline-again, eevdf, and experiment.toml gives baseline, baseline-again, faster",
         ],
     ),
+    (
+        "subject renamed in the experiment, too",
+        |directory| {
+            for name in ["plan.json", "records.jsonl"] {
+                edit(directory, name, |text| text.replace("\"faster\"", "\"eevdf\""));
+            }
+            edit(directory, "experiment.toml", |text| {
+                text.replace("[subjects.faster]", "[subjects.eevdf]")
+            });
+        },
+        &[
+            "was made from another text than that which lies beside it",
+            "was changed after it was written",
+        ],
+    ),
 ];
 
 #[test]
