@@ -81,7 +81,6 @@ mod whole {
 
 fn guardian_alone(steps: impl Iterator<Item = u64>) {
     let kills = kill_at(steps, Fate::FirstDies, |bench, root, before, step| {
-        bench.wait_for_guardian();
         assert_eq!(&fake_root::contents(root), before, "after a kill at step {step}");
         bench.expect(0, &["restore", "--check"]);
     });
@@ -90,7 +89,6 @@ fn guardian_alone(steps: impl Iterator<Item = u64>) {
 
 fn next_start(steps: impl Iterator<Item = u64>) {
     let kills = kill_at(steps, Fate::EachDies, |bench, root, before, step| {
-        bench.wait_for_guardian();
         bench.expect(0, &["restore"]);
         bench.expect(0, &["restore", "--check"]);
         assert_eq!(&fake_root::contents(root), before, "after kills at step {step}");
@@ -112,6 +110,8 @@ fn kill_at(
         let bench = Bench::new().on_fake_root(root.path());
         let file = bench.experiment("knobs", EXPERIMENT);
         let output = bench.run(&["run", &file]);
+        // The guardian reads the rules when it starts, which may be after the kill.
+        bench.wait_for_guardian();
         fake_root::set_rules(root.path(), Fate::None);
         if output.status.signal().is_none() {
             assert_eq!(output.status.code(), Some(6), "{}", crate::bench::errors(&output));
