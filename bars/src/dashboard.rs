@@ -31,6 +31,10 @@ const SMOKE_WINDOW: Duration = Duration::from_millis(300);
 /// Share of one CPU.
 const LARGEST_SHARE: f64 = 0.01;
 const LARGEST_PSS_KB: u64 = 15 << 10;
+/// What the line that tells where the dashboard is begins with.
+const ADDRESS: &str = "live: http://";
+/// So many lines may come before it.
+const MOST_LINES_BEFORE: usize = 16;
 /// How often the campaign's log is looked at.
 const LOOKED_EVERY: Duration = Duration::from_millis(20);
 
@@ -51,13 +55,14 @@ impl Watched {
             .spawn()
             .map_err(|error| error.to_string())?;
         let mut told = BufReader::new(run.stderr.take().ok_or("no standard error")?);
-        let mut line = String::new();
-        told.read_line(&mut line).map_err(|error| error.to_string())?;
+        let said = told.by_ref().lines().map_while(Result::ok);
+        let mut said = said.take(MOST_LINES_BEFORE);
+        let line = said.find(|line| line.starts_with(ADDRESS)).unwrap_or_default();
         // The rest must go somewhere, or the run would wait for a reader.
         thread::spawn(move || std::io::copy(&mut told, &mut std::io::sink()));
-        let address = line.trim().strip_prefix("live: http://");
+        let address = line.trim().strip_prefix(ADDRESS);
         let parts = address.and_then(|address| address.split_once("/login?t="));
-        let (host, token) = parts.ok_or_else(|| format!("the run says: {line}"))?;
+        let (host, token) = parts.ok_or("the run does not say where its dashboard is")?;
         Ok(Self { run, host: host.to_owned(), token: token.to_owned() })
     }
 
