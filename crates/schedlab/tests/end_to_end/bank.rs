@@ -133,7 +133,7 @@ fn a_bank_that_is_killed_under_load_is_a_failed_trial_and_the_next_has_another()
         return;
     }
     let bench = Bench::new();
-    let text = experiment("", SUBJECTS, 2).replace("\"2s\"", "\"4s\"");
+    let text = experiment("", SUBJECTS, 1).replace("\"2s\"", "\"4s\"");
     let file = bench.experiment("killed", &text);
     let mut child = bench.command(&["run", &file]).spawn().unwrap();
     // The first trial is in its load once its record is due and its service runs.
@@ -155,7 +155,7 @@ fn a_bank_that_is_killed_under_load_is_a_failed_trial_and_the_next_has_another()
     // What notices first: the check that the service lives, or the next one to ask the bank.
     let is_told = ["the service failed", "closed before an answer"];
     assert!(is_told.iter().any(|words| told[0].contains(words)), "{told:?}");
-    assert!(records.len() >= 4);
+    assert!(records.iter().any(|record| matches!(record.outcome, Outcome::Completed)));
     nothing_is_left(&bench);
 }
 
