@@ -447,11 +447,27 @@ fn restore_settings(
             put_back.insert(key(&setting.file));
         }
     }
+    settle(machine, notes, (&ours, &first_old), put_back, report);
+    notes.add(&JournalEntry::RestoringEnded);
+}
+
+/// Reads everything once more, and settles in the journal what needs no further attention. What is
+/// back stays open, as it is then, as long as anything is not: it may move when that is put back
+/// later (hotplug rescales the slices).
+fn settle(
+    machine: &Machine,
+    notes: &mut Notes<'_>,
+    (ours, first_old): (&[(u64, &OpenSetting)], &BTreeMap<FileKey, String>),
+    mut put_back: BTreeSet<FileKey>,
+    report: &mut RestoreReport,
+) {
+    let failed_before = report.failed.len();
+    let mut back = Vec::new();
     for (id, setting) in ours {
         let old = &first_old[&key(&setting.file)];
         match setting.file.read(machine) {
             Ok(current) if current == *old => {
-                notes.add(&JournalEntry::Settled { id });
+                back.push((*id, current));
                 if put_back.remove(&key(&setting.file)) {
                     report.restored.push(setting.line());
                 }
@@ -459,16 +475,21 @@ fn restore_settings(
             Ok(current) => {
                 report.failed.push(format!("{}, but the kernel keeps {current}", setting.line()));
                 // Ours as long as it stays so: a change from now on is another program's.
-                notes.add(&JournalEntry::Applied { id, actual: current });
+                notes.add(&JournalEntry::Applied { id: *id, actual: current });
             }
             // What it was set in is gone: an elevator's own settings, a device of ours.
             Err(error) if error.is_absent() && (setting.order >= ON_TOP || setting.is_of_made) => {
-                notes.add(&JournalEntry::Settled { id });
+                notes.add(&JournalEntry::Settled { id: *id });
             }
             Err(error) => report.failed.push(format!("{}: {error}", setting.line())),
         }
     }
-    notes.add(&JournalEntry::RestoringEnded);
+    let is_all_back = report.failed.len() == failed_before;
+    for (id, actual) in back {
+        let settled = JournalEntry::Settled { id };
+        let kept = JournalEntry::Applied { id, actual };
+        notes.add(if is_all_back { &settled } else { &kept });
+    }
 }
 
 /// What is left alone stays as it was found, also where putting back another setting moves it
@@ -850,6 +871,31 @@ mod tests {
         // As far as a restore came that was killed: the CPU is back, the slice rescaled.
         journal.append(&JournalEntry::Restoring).unwrap();
         ControlFile::plain(CPU1).write(&machine, "1").unwrap();
+        let report = restore(&machine, &mut journal, false, &[]).unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(values(&machine), before);
+    }
+
+    #[test]
+    fn what_is_back_stays_open_until_what_moves_it_is_back_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let before = values(&machine);
+        let mut journal = journal(&machine);
+        let (cpu, slice) = (ControlFile::plain(CPU1), ControlFile::plain(SLICE));
+        let cpu_id = announce(&machine, &mut journal, 10, &cpu, "0");
+        let slice_id = announce(&machine, &mut journal, 50, &slice, "2000000");
+        make(&machine, &mut journal, cpu_id, &cpu, "0");
+        make(&machine, &mut journal, slice_id, &slice, "2000000");
+        // The CPU does not come back at first, and rescales the slice when it does.
+        let path = directory.path().join(sys::FakeRules::FILE);
+        let rules = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!(r#"{{"files": {{"{CPU1}": {{"kind": "refuse"}}}}}}"#)).unwrap();
+        let refusing = Machine::fake(directory.path(), machine.runtime()).unwrap();
+        let report = restore(&refusing, &mut journal, true, &[]).unwrap();
+        assert_eq!(report.failed.len(), 1, "{report:?}");
+        assert_eq!(values(&machine)[..2], ["700000", "0"]);
+        fs::write(&path, rules).unwrap();
         let report = restore(&machine, &mut journal, false, &[]).unwrap();
         assert!(report.is_complete(), "{report:?}");
         assert_eq!(values(&machine), before);
