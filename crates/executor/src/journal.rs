@@ -56,13 +56,12 @@ impl Journal {
             directory.append(Self::FILE).map_err(|error| cannot("open", &path, &error))?;
         let length =
             cut_torn_line(&mut *file).map_err(|error| cannot("truncate", &path, &error))?;
+        // A process that was killed may have written a line and not synced it: a cut of power would
+        // leave a hole before what is appended from here on.
+        file.sync_data().map_err(|error| cannot("sync", &path, &error))?;
         directory.sync().map_err(|error| cannot("sync", machine.runtime(), &error))?;
         let text = text_of(&path, directory.read(Self::FILE))?;
-        let highest = text.entries.iter().filter_map(|entry| match entry {
-            JournalEntry::Setting { id, .. } => Some(*id),
-            _ => None,
-        });
-        let next_id = highest.max().map_or(0, |id| id + 1);
+        let next_id = number_after(&text.entries);
         let machine = machine.clone();
         Ok(Self {
             directory,
@@ -208,6 +207,8 @@ impl Journal {
         };
         self.file = write().map_err(|error| cannot("replace", &self.path, &error))?;
         self.length = text.len() as u64;
+        // A guardian's copy has settings that the file lacked when it was opened.
+        self.next_id = self.next_id.max(number_after(entries));
         self.text = JournalText {
             entries: entries.to_vec(),
             damaged: Vec::new(),
@@ -228,6 +229,15 @@ impl Journal {
         }
         Ok(())
     }
+}
+
+/// The first number that no setting of these has, nor any later one.
+fn number_after(entries: &[JournalEntry]) -> u64 {
+    let numbers = entries.iter().filter_map(|entry| match entry {
+        JournalEntry::Setting { id, .. } => Some(*id),
+        _ => None,
+    });
+    numbers.max().map_or(0, |id| id + 1)
 }
 
 /// Messages that tell what the file will be replaced by.
@@ -361,6 +371,19 @@ mod tests {
             journal.append(&setting(1)).unwrap();
             assert_eq!(&Journal::read(&machine).unwrap(), journal.text());
         }
+    }
+
+    #[test]
+    fn no_setting_gets_the_number_of_another_whichever_text_they_came_with() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = Journal::open(&machine, permitted()).unwrap();
+        journal.replace(&[setting(7), setting(3)]).unwrap();
+        assert_eq!(journal.next_id(), 8);
+        journal.replace(&[]).unwrap();
+        assert_eq!(journal.next_id(), 9);
+        journal.append(&setting(11)).unwrap();
+        assert_eq!(Journal::open(&machine, permitted()).unwrap().next_id(), 12);
     }
 
     #[test]
