@@ -60,12 +60,21 @@ impl Change {
         self.id
     }
 
+    /// What is told where it fails.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// Whether the file holds the value.
+    pub(crate) fn is_in_force(&self, machine: &Machine) -> Result<bool> {
+        Ok(self.setting.file.read(machine)? == self.setting.value)
+    }
+
     /// Writes the value where the file does not hold it already.
     pub(crate) fn make(&self, machine: &Machine, journal: &mut Journal) -> Result<(), Refusal> {
-        let Setting { file, value } = &self.setting;
-        if file.read(machine).map_err(Error::from)? == *value {
+        if self.is_in_force(machine)? {
             // Nothing to write, and still a change by somebody else must show.
-            let actual = value.clone();
+            let actual = self.setting.value.clone();
             journal.append(&JournalEntry::Applied { id: self.id, actual })?;
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Whether changes can be undone, found out before the first one: what the kernel is known not to
 //! take back is not changed, and of the rest each present value is written back once, announced as
-//! every write is (dry write-back).
+//! every write is (dry write-back). What that moves is put back with it.
 //!
 //! Files of a device that was made for the trial go with it. What only moves with a knob
 //! (`Factor::moves`) is not asked about: the kernel sets it anew in both directions, and a value
@@ -18,11 +18,13 @@ use sys::{ControlFile, Machine};
 pub(crate) const REMEDY: &str =
     "leave this factor out, or first set the file to a value that the kernel takes back";
 
+/// What a file held: path, flag and value.
+type PresentValue = (String, String, String);
+
 /// Present values that the kernel has taken back in this session.
 #[derive(Debug, Default)]
 pub(crate) struct UndoChecks {
-    /// Path, flag and value.
-    taken_back: BTreeSet<(String, String, String)>,
+    taken_back: BTreeSet<PresentValue>,
 }
 
 impl UndoChecks {
@@ -39,24 +41,20 @@ impl UndoChecks {
         machine: &Machine,
         journal: &mut Journal,
     ) -> Result<(), Refusal> {
-        let mut untried = Vec::new();
+        let mut untried = BTreeSet::new();
         for (factor, level) in levels {
-            for (file, present) in changed(machine, *factor, level) {
-                if let Some(why) = known_refusal(*factor, &file, &present) {
-                    return Err(not_undone(*factor, level, &why));
+            for present in changed(machine, *factor, level) {
+                if let Some(why) = known_refusal(*factor, &present) {
+                    return Err(Refusal::NotInForce(not_undone(*factor, level, &why)));
                 }
-                if matches!(factor.undo_check(), UndoCheck::DryWriteBack) {
-                    untried.push((*factor, level, Setting { file, value: present }));
+                if is_written_back(*factor) && !self.taken_back.contains(&present_value(&present)) {
+                    untried.insert(present_value(&present));
                 }
             }
         }
-        for (factor, level, setting) in untried {
-            let Setting { file, value } = &setting;
-            let tried = (file.path.clone(), file.flag.clone(), value.clone());
-            if !self.taken_back.contains(&tried) {
-                write_back(machine, journal, (factor, level), setting)?;
-                self.taken_back.insert(tried);
-            }
+        if !untried.is_empty() {
+            write_back(levels, &untried, machine, journal)?;
+            self.taken_back.append(&mut untried);
         }
         Ok(())
     }
@@ -71,49 +69,88 @@ pub(crate) fn requirement(factor: &'static dyn Factor, level: &Level) -> Option<
     let level = level.clone();
     Some(Requirement::check(what, move |machine| {
         let mut changed = changed(machine, factor, &level).into_iter();
-        match changed.find_map(|(file, present)| known_refusal(factor, &file, &present)) {
+        match changed.find_map(|present| known_refusal(factor, &present)) {
             None => Ok(()),
             Some(why) => Err((why, REMEDY.to_owned())),
         }
     }))
 }
 
-/// The files that a level changes and that stay when the trial is over, and what they hold.
-fn changed(machine: &Machine, factor: &dyn Factor, level: &Level) -> Vec<(ControlFile, String)> {
+/// What the files hold that a level changes and that stay when the trial is over.
+fn changed(machine: &Machine, factor: &dyn Factor, level: &Level) -> Vec<Setting> {
+    let held = held(machine, factor, level);
+    held.into_iter().filter_map(|(present, is_changed)| is_changed.then_some(present)).collect()
+}
+
+/// What the files of a level hold that stay when the trial is over, and whether it changes them.
+fn held(machine: &Machine, factor: &dyn Factor, level: &Level) -> Vec<(Setting, bool)> {
     let Knob::System(knob) = factor.knob() else { return Vec::new() };
     // What this machine has not got is told by other needs, or when it is set.
     let settings = knob.settings(machine, level).unwrap_or_default();
-    let differing = |setting: Setting| {
-        let present = setting.file.read(machine).ok()?;
-        let is_changed = present != setting.value && !is_of_made(machine, &setting.file);
-        is_changed.then_some((setting.file, present))
+    let held = |Setting { file, value: wanted }: Setting| {
+        let value = file.read(machine).ok()?;
+        let is_changed = value != wanted;
+        (!is_of_made(machine, &file)).then_some((Setting { file, value }, is_changed))
     };
-    settings.into_iter().filter_map(differing).collect()
+    settings.into_iter().filter_map(held).collect()
 }
 
-fn known_refusal(factor: &dyn Factor, file: &ControlFile, present: &str) -> Option<String> {
-    let why = factor.undo_check().refusal(present)?;
-    Some(format!("{} holds {present}, and {why}", file.path))
+fn is_written_back(factor: &dyn Factor) -> bool {
+    matches!(factor.undo_check(), UndoCheck::DryWriteBack)
 }
 
-fn not_undone(factor: &dyn Factor, level: &Level, why: &str) -> Refusal {
-    let id = factor.describe().id;
-    Refusal::NotInForce(format!("{id} = {level}: it could not be undone: {why}"))
+fn present_value(present: &Setting) -> PresentValue {
+    let ControlFile { path, flag, .. } = &present.file;
+    (path.clone(), flag.clone(), present.value.clone())
 }
 
-/// Writes what the file holds, and settles it: until then a crash puts the same value back.
+fn known_refusal(factor: &dyn Factor, present: &Setting) -> Option<String> {
+    let why = factor.undo_check().refusal(&present.value)?;
+    Some(format!("{} holds {}, and {why}", present.file.path, present.value))
+}
+
+fn not_undone(factor: &dyn Factor, level: &Level, why: &str) -> String {
+    format!("{} = {level}: it could not be undone: {why}", factor.describe().id)
+}
+
+/// Writes what files hold that is untried, and settles it: until then a crash puts it back. The
+/// other files of these levels are announced, too, and looked at once more, because a kernel may
+/// move one when another is written.
 fn write_back(
+    levels: &[(&'static dyn Factor, Level)],
+    untried: &BTreeSet<PresentValue>,
     machine: &Machine,
     journal: &mut Journal,
-    (factor, level): (&dyn Factor, &Level),
-    present: Setting,
 ) -> Result<(), Refusal> {
-    let change = announce(machine, journal, factor, "the present value".to_owned(), present)?;
-    match change.write(machine, journal) {
-        Err(Refusal::NotInForce(why)) => return Err(not_undone(factor, level, &why)),
-        written => written?,
+    let (mut changes, mut tried) = (Vec::new(), Vec::new());
+    for (factor, level) in levels.iter().filter(|(factor, _)| is_written_back(*factor)) {
+        for (present, _) in held(machine, *factor, level) {
+            tried.extend(untried.contains(&present_value(&present)).then_some(changes.len()));
+            let what = not_undone(*factor, level, "the present value");
+            changes.push(announce(machine, journal, *factor, what, present)?);
+        }
     }
-    journal.append(&JournalEntry::Settled { id: change.id() })?;
+    // Whatever differs from here on came of this. Where it is refused, that holds until all is put
+    // back.
+    journal.append(&JournalEntry::Restoring)?;
+    for at in tried {
+        changes[at].write(machine, journal)?;
+    }
+    for change in &changes {
+        if !change.is_in_force(machine)? {
+            change.write(machine, journal)?;
+        }
+    }
+    for change in &changes {
+        if !change.is_in_force(machine)? {
+            let why = "the kernel changes it where another file's is written back";
+            return Err(Refusal::NotInForce(format!("{}: {why}", change.what())));
+        }
+    }
+    for change in &changes {
+        journal.append(&JournalEntry::Settled { id: change.id() })?;
+    }
+    journal.append(&JournalEntry::RestoringEnded)?;
     Ok(())
 }
 
@@ -127,17 +164,22 @@ mod tests {
     use std::path::Path;
 
     const KNOB: &str = "/sys/kernel/knob";
+    const OTHER: &str = "/sys/kernel/other";
 
     /// A number in one file, and how it is known that it can be put back.
-    struct Number(UndoCheck);
+    struct Number(&'static str, UndoCheck);
 
-    static DRY: Number = Number(UndoCheck::DryWriteBack);
-    static UNKNOWN: Number = Number(UndoCheck::Refused);
-    static FROM_4: Number = Number(UndoCheck::KnownLimit(KnownLimit {
-        takes: "a number from 4 up",
-        why_not_written: "it would be raised",
-        is_taken: |present| present.parse::<u64>().is_ok_and(|number| number >= 4),
-    }));
+    static DRY: Number = Number(KNOB, UndoCheck::DryWriteBack);
+    static DRY_OTHER: Number = Number(OTHER, UndoCheck::DryWriteBack);
+    static UNKNOWN: Number = Number(KNOB, UndoCheck::Refused);
+    static FROM_4: Number = Number(
+        KNOB,
+        UndoCheck::KnownLimit(KnownLimit {
+            takes: "a number from 4 up",
+            why_not_written: "it would be raised",
+            is_taken: |present| present.parse::<u64>().is_ok_and(|number| number >= 4),
+        }),
+    );
     static DESCRIPTION: Description =
         Description { id: "number", summary: "a number", doc: "A number in one file." };
 
@@ -167,17 +209,17 @@ mod tests {
         }
 
         fn undo_check(&self) -> UndoCheck {
-            self.0
+            self.1
         }
     }
 
     impl SystemKnob for Number {
         fn writes(&self) -> Vec<String> {
-            vec![KNOB.to_owned()]
+            vec![self.0.to_owned()]
         }
 
         fn settings(&self, _: &Machine, level: &Level) -> contract::Result<Vec<Setting>> {
-            let file = ControlFile::plain(KNOB);
+            let file = ControlFile::plain(self.0);
             Ok(vec![Setting { file, value: level.as_str().to_owned() }])
         }
 
@@ -186,13 +228,15 @@ mod tests {
         }
 
         fn current(&self, machine: &Machine) -> contract::Result<Level> {
-            Ok(Level::canonical(ControlFile::plain(KNOB).read(machine)?))
+            Ok(Level::canonical(ControlFile::plain(self.0).read(machine)?))
         }
     }
 
-    /// A kernel whose knob holds 1 and follows this rule, with the journal of a session.
+    /// A kernel whose knob holds 1 and follows this rule, beside one that takes all and holds 3,
+    /// with the journal of a session.
     fn machine(root: &Path, rule: &str) -> (Machine, Journal) {
-        for (path, text) in [("/proc/sys/kernel/random/boot_id", "boot-one"), (KNOB, "1")] {
+        let boot_id = ("/proc/sys/kernel/random/boot_id", "boot-one");
+        for (path, text) in [boot_id, (KNOB, "1"), (OTHER, "3")] {
             let path = root.join(path.trim_start_matches('/'));
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, format!("{text}\n")).unwrap();
@@ -201,7 +245,7 @@ mod tests {
         fs::write(root.join(sys::FakeRules::FILE), rules).unwrap();
         let machine = Machine::fake(root, root.join("run")).unwrap();
         fs::create_dir_all(machine.runtime()).unwrap();
-        let permitted = PermittedChanges::to([KNOB.to_owned()]);
+        let permitted = PermittedChanges::to([KNOB, OTHER].map(str::to_owned));
         let mut journal = Journal::open(&machine, permitted).unwrap();
         let (boot_id, mark) = ("boot-one".to_owned(), "SCHEDLAB_MARK=undo-test".to_owned());
         journal.append(&JournalEntry::Session { boot_id, mark }).unwrap();
@@ -237,8 +281,14 @@ mod tests {
     fn a_present_value_is_written_back_once_and_announced_before() {
         let (refusal, now, written) = checked(&DRY, TAKES_ALL, "8");
         assert_eq!((refusal, now.as_str()), (None, "1"));
-        let [setting, JournalEntry::Writing { .. }, applied, JournalEntry::Settled { .. }] =
-            written.as_slice()
+        let [
+            setting,
+            JournalEntry::Restoring,
+            JournalEntry::Writing { .. },
+            applied,
+            JournalEntry::Settled { .. },
+            JournalEntry::RestoringEnded,
+        ] = written.as_slice()
         else {
             panic!("{written:?}");
         };
@@ -256,7 +306,7 @@ mod tests {
             let levels: [(&'static dyn Factor, Level); 1] = [(&DRY, Level::canonical(level))];
             assert!(checks.check(&levels, &machine, &mut journal).is_ok());
         }
-        assert_eq!(journal.text().entries.len(), 5, "the second level asks nothing anew");
+        assert_eq!(journal.text().entries.len(), 7, "the second level asks nothing anew");
     }
 
     #[test]
@@ -308,6 +358,78 @@ mod tests {
         let report = restore(&machine, &mut journal, true, &[]).unwrap();
         assert!(report.is_complete(), "{report:?}");
         assert_eq!(ControlFile::plain(KNOB).read(&machine).unwrap(), "1");
+    }
+
+    /// Writing the present value of the knob moves the other one.
+    const MOVES_OTHER: &str = r#"{"kind": "rescale", "others": {"/sys/kernel/other": {"1": "9"}}}"#;
+
+    fn both(levels: [&str; 2]) -> [(&'static dyn Factor, Level); 2] {
+        let [other, knob] = levels.map(Level::canonical);
+        [(&DRY_OTHER, other), (&DRY, knob)]
+    }
+
+    fn numbers(machine: &Machine) -> [String; 2] {
+        [KNOB, OTHER].map(|path| ControlFile::plain(path).read(machine).unwrap())
+    }
+
+    #[test]
+    fn what_a_dry_write_back_moves_is_put_back_too() {
+        // The other one is changed as well; it was tried with another subject; it is in force.
+        for (first, second) in
+            [(None, ["8", "8"]), (Some(["8", "1"]), ["8", "8"]), (None, ["3", "8"])]
+        {
+            let directory = tempfile::tempdir().unwrap();
+            let (machine, mut journal) = machine(directory.path(), MOVES_OTHER);
+            let mut checks = UndoChecks::default();
+            for levels in first.into_iter().chain([second]) {
+                assert!(checks.check(&both(levels), &machine, &mut journal).is_ok());
+                assert_eq!(numbers(&machine), ["1", "3"]);
+            }
+            let report = restore(&machine, &mut journal, true, &[]).unwrap();
+            assert!(report.is_empty(), "{report:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_does_not_stay_as_it_was_refuses_the_level_and_stays_in_the_journal() {
+        let directory = tempfile::tempdir().unwrap();
+        let (stubborn, mut journal) = machine(directory.path(), MOVES_OTHER);
+        // What moved it is put back with it, and moves it again.
+        let rules = format!(
+            r#"{{"files": {{"{KNOB}": {MOVES_OTHER}, "{OTHER}": {{"kind": "rescale", "others": {{"{KNOB}": {{"3": "7"}}}}}}}}}}"#
+        );
+        fs::write(directory.path().join(sys::FakeRules::FILE), rules).unwrap();
+        let stubborn = Machine::fake(directory.path(), stubborn.runtime()).unwrap();
+        let refused = UndoChecks::default().check(&both(["8", "8"]), &stubborn, &mut journal);
+        let Err(Refusal::NotInForce(why)) = refused else { panic!("it is not refused") };
+        assert!(why.contains("could not be undone"), "{why}");
+        assert!(!restore(&stubborn, &mut journal, true, &[]).unwrap().is_complete());
+        fs::remove_file(directory.path().join(sys::FakeRules::FILE)).unwrap();
+        let willing = Machine::fake(directory.path(), stubborn.runtime()).unwrap();
+        let report = restore(&willing, &mut journal, true, &[]).unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(numbers(&willing), ["1", "3"]);
+    }
+
+    #[test]
+    fn a_crash_inside_dry_write_backs_does_not_disown_what_they_moved() {
+        let directory = tempfile::tempdir().unwrap();
+        let (machine, mut journal) = machine(directory.path(), MOVES_OTHER);
+        assert!(UndoChecks::default().check(&both(["8", "8"]), &machine, &mut journal).is_ok());
+        let entries = journal.text().entries.clone();
+        let begins = entries.iter().position(|entry| *entry == JournalEntry::Restoring).unwrap();
+        for end in begins + 1..entries.len() {
+            // As far as it came that was killed: the other one is moved, and not back.
+            journal.replace(&entries[..end]).unwrap();
+            let is_settled =
+                entries[..end].iter().any(|it| matches!(it, JournalEntry::Settled { .. }));
+            if !is_settled {
+                ControlFile::plain(OTHER).write(&machine, "9").unwrap();
+            }
+            let report = restore(&machine, &mut journal, false, &[]).unwrap();
+            assert!(report.is_complete(), "{report:?}");
+            assert_eq!(numbers(&machine), ["1", "3"], "{end}");
+        }
     }
 
     #[test]
