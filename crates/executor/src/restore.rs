@@ -10,6 +10,7 @@ use crate::journal_text::JournalText;
 use crate::kill_processes::end;
 use crate::permitted_changes::PermittedChanges;
 use contract::{Error, ON_TOP, Result};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use sys::{Cgroup, ControlFile, Machine};
@@ -485,6 +486,8 @@ fn settle(
         }
     }
     let is_all_back = report.failed.len() == failed_before;
+    // The oldest value of a file that was set twice is known until the last.
+    back.sort_unstable_by_key(|(id, _)| Reverse(*id));
     for (id, actual) in back {
         let settled = JournalEntry::Settled { id };
         let kept = JournalEntry::Applied { id, actual };
@@ -899,6 +902,36 @@ mod tests {
         let report = restore(&machine, &mut journal, false, &[]).unwrap();
         assert!(report.is_complete(), "{report:?}");
         assert_eq!(values(&machine), before);
+    }
+
+    #[test]
+    fn a_crash_while_settings_are_settled_does_not_forget_the_oldest_value_of_a_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let before = values(&machine);
+        let mut journal = journal(&machine);
+        set(&machine, &mut journal, 50, ControlFile::plain(SLICE), "2000000");
+        set(&machine, &mut journal, 50, ControlFile::plain(SLICE), "2500000");
+        let first = journal.text().entries.clone();
+        restore_settings(
+            &machine,
+            &mut Notes { journal: Some(&mut journal), lost: None },
+            &Open::of(
+                &machine,
+                &JournalText { entries: first.clone(), ..JournalText::default() },
+                &permitted(),
+            ),
+            &mut RestoreReport::default(),
+        );
+        let entries = journal.text().entries.clone();
+        assert_eq!(values(&machine), before);
+        // From the entry on that says that all is being put back.
+        for end in first.len() + 1..=entries.len() {
+            journal.replace(&entries[..end]).unwrap();
+            let report = restore(&machine, &mut journal, false, &[]).unwrap();
+            assert!(report.is_empty(), "{report:?}");
+            assert_eq!(values(&machine), before, "{end}");
+        }
     }
 
     #[test]
