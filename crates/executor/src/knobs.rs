@@ -152,7 +152,12 @@ fn apply(
         for path in factor.moves(machine).into_iter().filter(|path| machine.exists(path)) {
             // Announced and never written: whatever moves it, it goes back.
             let file = ControlFile::plain(path);
-            let Ok(value) = file.read(machine) else { continue };
+            let value = match file.read(machine) {
+                Ok(value) => value,
+                Err(error) if error.is_failure() => return Err(Error::from(error).into()),
+                // Locked, or of a feature that is off: the kernel keeps it to itself.
+                Err(_) => continue,
+            };
             announce(machine, journal, *factor, what(), Setting { file, value })?;
         }
     }

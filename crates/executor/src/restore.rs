@@ -13,7 +13,7 @@ use contract::{Error, ON_TOP, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use sys::{Cgroup, ControlFile, Machine};
+use sys::{Cgroup, ControlFile, Machine, MachineError};
 
 /// What restoring did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -414,7 +414,7 @@ fn restore_settings(
     let mut left = Vec::new();
     // Judge all before touching any: restoring one may move another.
     for (id, setting) in &judged {
-        match setting.file.read(machine) {
+        match read_to_judge(machine, &setting.file) {
             Ok(current) if current != setting.old && !open.is_ours(setting, &current) => {
                 let line = format!("{}, but it is {current}", setting.line());
                 notes.add(&JournalEntry::LeftAlone { line: line.clone() });
@@ -450,6 +450,18 @@ fn restore_settings(
     }
     settle(machine, notes, (&ours, &first_old), put_back, report);
     notes.add(&JournalEntry::RestoringEnded);
+}
+
+/// What a file holds. A reading that fails is tried once more: what is not judged would be written
+/// over when it can be read later, although somebody else may have set it.
+fn read_to_judge(
+    machine: &Machine,
+    file: &ControlFile,
+) -> std::result::Result<String, MachineError> {
+    match file.read(machine) {
+        Err(error) if error.is_failure() => file.read(machine),
+        outcome => outcome,
+    }
 }
 
 /// Reads everything once more, and settles in the journal what needs no further attention. What is

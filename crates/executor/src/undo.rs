@@ -9,7 +9,7 @@
 use crate::change::{Refusal, announce, is_of_made};
 use crate::journal::Journal;
 use crate::journal_entry::JournalEntry;
-use contract::{Factor, Knob, Requirement, Setting, UndoCheck};
+use contract::{ErrorKind, Factor, Knob, Requirement, Result, Setting, UndoCheck};
 use model::Level;
 use std::collections::BTreeSet;
 use sys::{ControlFile, Machine};
@@ -33,8 +33,8 @@ impl UndoChecks {
     /// with it.
     ///
     /// # Errors
-    /// The first change that could not be undone, or why the journal cannot be written. A dry
-    /// write-back that left another value is in the journal.
+    /// The first change that could not be undone, or why the journal cannot be written or what a
+    /// file holds is not known. A dry write-back that left another value is in the journal.
     pub(crate) fn check(
         &mut self,
         levels: &[(&'static dyn Factor, Level)],
@@ -43,7 +43,7 @@ impl UndoChecks {
     ) -> Result<(), Refusal> {
         let mut untried = BTreeSet::new();
         for (factor, level) in levels {
-            for present in changed(machine, *factor, level) {
+            for present in changed(machine, *factor, level)? {
                 if let Some(why) = known_refusal(*factor, &present) {
                     return Err(Refusal::NotInForce(not_undone(*factor, level, &why)));
                 }
@@ -68,8 +68,9 @@ pub(crate) fn requirement(factor: &'static dyn Factor, level: &Level) -> Option<
     let what = format!("a way back from {} = {level}", factor.describe().id);
     let level = level.clone();
     Some(Requirement::check(what, move |machine| {
-        let mut changed = changed(machine, factor, &level).into_iter();
-        match changed.find_map(|present| known_refusal(factor, &present)) {
+        // What fails here fails when it is set.
+        let changed = changed(machine, factor, &level).unwrap_or_default();
+        match changed.iter().find_map(|present| known_refusal(factor, present)) {
             None => Ok(()),
             Some(why) => Err((why, REMEDY.to_owned())),
         }
@@ -77,22 +78,38 @@ pub(crate) fn requirement(factor: &'static dyn Factor, level: &Level) -> Option<
 }
 
 /// What the files hold that a level changes and that stay when the trial is over.
-fn changed(machine: &Machine, factor: &dyn Factor, level: &Level) -> Vec<Setting> {
-    let held = held(machine, factor, level);
-    held.into_iter().filter_map(|(present, is_changed)| is_changed.then_some(present)).collect()
+///
+/// # Errors
+/// As [`held`].
+fn changed(machine: &Machine, factor: &dyn Factor, level: &Level) -> Result<Vec<Setting>> {
+    let held = held(machine, factor, level)?.into_iter();
+    Ok(held.filter_map(|(present, is_changed)| is_changed.then_some(present)).collect())
 }
 
 /// What the files of a level hold that stay when the trial is over, and whether it changes them.
-fn held(machine: &Machine, factor: &dyn Factor, level: &Level) -> Vec<(Setting, bool)> {
-    let Knob::System(knob) = factor.knob() else { return Vec::new() };
-    // What this machine has not got is told by other needs, or when it is set.
-    let settings = knob.settings(machine, level).unwrap_or_default();
-    let held = |Setting { file, value: wanted }: Setting| {
-        let value = file.read(machine).ok()?;
-        let is_changed = value != wanted;
-        (!is_of_made(machine, &file)).then_some((Setting { file, value }, is_changed))
+///
+/// # Errors
+/// When a file that is there fails to be read.
+fn held(machine: &Machine, factor: &dyn Factor, level: &Level) -> Result<Vec<(Setting, bool)>> {
+    let Knob::System(knob) = factor.knob() else { return Ok(Vec::new()) };
+    let mut held = Vec::new();
+    let settings = match knob.settings(machine, level) {
+        Err(error) if error.kind == ErrorKind::Environment => return Err(error),
+        // What this machine has not got is told by other needs, or when it is set.
+        settings => settings.unwrap_or_default(),
     };
-    settings.into_iter().filter_map(held).collect()
+    for Setting { file, value: wanted } in settings {
+        match file.read(machine) {
+            Ok(_) if is_of_made(machine, &file) => {}
+            Ok(value) => {
+                let is_changed = value != wanted;
+                held.push((Setting { file, value }, is_changed));
+            }
+            Err(error) if error.is_failure() => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    Ok(held)
 }
 
 fn is_written_back(factor: &dyn Factor) -> bool {
@@ -124,7 +141,7 @@ fn write_back(
 ) -> Result<(), Refusal> {
     let (mut changes, mut tried) = (Vec::new(), Vec::new());
     for (factor, level) in levels.iter().filter(|(factor, _)| is_written_back(*factor)) {
-        for (present, _) in held(machine, *factor, level) {
+        for (present, _) in held(machine, *factor, level)? {
             tried.extend(untried.contains(&present_value(&present)).then_some(changes.len()));
             let what = not_undone(*factor, level, "the present value");
             changes.push(announce(machine, journal, *factor, what, present)?);
@@ -218,16 +235,16 @@ mod tests {
             vec![self.0.to_owned()]
         }
 
-        fn settings(&self, _: &Machine, level: &Level) -> contract::Result<Vec<Setting>> {
+        fn settings(&self, _: &Machine, level: &Level) -> Result<Vec<Setting>> {
             let file = ControlFile::plain(self.0);
             Ok(vec![Setting { file, value: level.as_str().to_owned() }])
         }
 
-        fn read_back(&self, machine: &Machine, _wanted: &Level) -> contract::Result<Level> {
+        fn read_back(&self, machine: &Machine, _wanted: &Level) -> Result<Level> {
             self.current(machine)
         }
 
-        fn current(&self, machine: &Machine) -> contract::Result<Level> {
+        fn current(&self, machine: &Machine) -> Result<Level> {
             Ok(Level::canonical(ControlFile::plain(self.0).read(machine)?))
         }
     }

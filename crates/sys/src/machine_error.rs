@@ -32,6 +32,11 @@ impl MachineError {
         self.source.kind() == io::ErrorKind::NotFound
     }
 
+    /// Whether reading or writing failed (EIO): what the file holds is not known, and may be later.
+    pub fn is_failure(&self) -> bool {
+        self.source.raw_os_error() == Some(libc::EIO)
+    }
+
     /// Whether the kernel refused (EPERM or EACCES).
     pub fn is_refused(&self) -> bool {
         self.source.kind() == io::ErrorKind::PermissionDenied
