@@ -2,7 +2,7 @@
 //! and its record after the other. Executor, guardian and store are the product's; a trial sets its
 //! levels, has no workload to run, and puts them back.
 
-use crate::kernel::{AUTOGROUP, BASE_SLICE, CPU1, MIGRATION_COST, THP};
+use crate::kernel::{AUTOGROUP, BASE_SLICE, CPU1, Coupling, MIGRATION_COST, THP};
 use crate::machine::{DATA, SimulatedMachine};
 use contract::{Catalogue, Error, Event, Interrupt, Phase, Result};
 use executor::{
@@ -22,6 +22,8 @@ use store::{Attempts, Campaign, CampaignState, load_on};
 const ORIGIN: &str = "title = \"faults\"\n";
 /// The first campaign was made then, in nanoseconds since 1970.
 const BEGAN_UNIX_NS: u64 = 1_795_000_000_000_000_000;
+/// Values of a record that only stores; more than a sector of text.
+const STORED_VALUES: u32 = 90;
 /// What the next record may take.
 const RECORD_SPACE: u64 = 16 << 10;
 /// A factor, its level, the file that it is written to, and what that holds then.
@@ -66,18 +68,29 @@ pub(crate) struct CampaignRuns {
     pub(crate) was_told: bool,
     /// Lines that a user was told of what somebody else changed.
     pub(crate) left_alone: Vec<String>,
+    /// Whether the last process that stored came as far as to have the campaign open.
+    pub(crate) is_opened: bool,
+    /// Whether somebody else may change a setting while a trial has it.
+    pub(crate) is_shared: bool,
+    /// What somebody else would set transparent huge pages to: neither what they were nor a level.
+    pub(crate) other_thp: Option<&'static str>,
+    /// What somebody else changed in a trial, to what, and how many operations had failed by then.
+    pub(crate) changed: Option<(&'static str, &'static str, u64)>,
 }
 
+/// The trial of a run that has a machine, or the record of one that only stores.
+type TrialOf<'a> = &'a mut dyn FnMut(&mut CampaignRuns, &Trial) -> Result<Record>;
+
 impl CampaignRuns {
-    /// One that has not begun.
-    pub(crate) fn new(machine: SimulatedMachine) -> Self {
+    /// One of so many blocks that has not begun.
+    pub(crate) fn new(machine: SimulatedMachine, blocks: u32) -> Self {
         let subjects = [("stock", &[][..])].into_iter().chain(LEVELS).map(|(id, levels)| {
             let levels: Vec<(&str, &str)> =
                 levels.iter().map(|(factor, level, ..)| (*factor, *level)).collect();
             fixtures::subject(id, &levels)
         });
         let workloads = vec![fixtures::workload("nothing", Vec::new())];
-        let plan = fixtures::plan(subjects.collect(), workloads, 1);
+        let plan = fixtures::plan(subjects.collect(), workloads, blocks);
         Self {
             machine,
             plan,
@@ -87,6 +100,10 @@ impl CampaignRuns {
             is_finished: false,
             was_told: false,
             left_alone: Vec::new(),
+            is_opened: false,
+            is_shared: false,
+            other_thp: None,
+            changed: None,
         }
     }
 
@@ -104,19 +121,59 @@ impl CampaignRuns {
         outcome
     }
 
-    fn attempt(&mut self) -> Result<()> {
+    /// One process that has the records of so many trials at most, and stores them.
+    pub(crate) fn store(&mut self, most: usize) -> Result<()> {
+        let outcome = self.attempt_to_store(most);
+        if let Err(error) = &outcome {
+            self.hear(error);
+        }
+        outcome
+    }
+
+    fn attempt_to_store(&mut self, most: usize) -> Result<()> {
+        self.is_opened = false;
+        let mut campaign = self.campaign()?;
+        self.is_opened = true;
+        if campaign.state() == CampaignState::Finished {
+            self.find_promised(&campaign);
+            self.is_finished = true;
+            return Ok(());
+        }
+        self.trials(&mut campaign, most, &mut |runs, trial| Ok(runs.stored_record(trial)))?;
+        if self.promised.len() == self.plan.trial_count() {
+            campaign.mark_finished()?;
+            self.is_finished = true;
+        }
+        Ok(())
+    }
+
+    /// A record of more than one sector: a cut of power may store its end alone.
+    fn stored_record(&self, trial: &Trial) -> Record {
+        let values = (0..STORED_VALUES).map(|number| f64::from(number) * 0.25).collect();
+        let mut record = Record::of(trial, Outcome::Completed);
+        record.started_unix_ns = BEGAN_UNIX_NS;
+        record.duration_ns = 1;
+        record.boot_id = self.machine.state().kernel.boot_id();
+        record.invocations = vec![fixtures::invocation(vec![Sample::values("time", values)])];
+        record
+    }
+
+    /// The campaign, made or gone on with.
+    fn campaign(&mut self) -> Result<Campaign> {
         let files = self.machine.files();
-        let mut campaign = match &self.directory {
-            Some(directory) => Campaign::open_on(files, directory)?,
-            None => {
-                self.begun += 1;
-                let begins = (BEGAN_UNIX_NS + u64::from(self.begun), self.begun);
-                let results = Path::new(DATA).join("results");
-                let campaign = Campaign::create_on(files, &results, &self.plan, ORIGIN, begins)?;
-                self.directory = Some(campaign.directory().to_owned());
-                campaign
-            }
+        let Some(directory) = &self.directory else {
+            self.begun += 1;
+            let begins = (BEGAN_UNIX_NS + u64::from(self.begun), self.begun);
+            let results = Path::new(DATA).join("results");
+            let campaign = Campaign::create_on(files, &results, &self.plan, ORIGIN, begins)?;
+            self.directory = Some(campaign.directory().to_owned());
+            return Ok(campaign);
         };
+        Campaign::open_on(files, directory)
+    }
+
+    fn attempt(&mut self) -> Result<()> {
+        let mut campaign = self.campaign()?;
         if campaign.state() == CampaignState::Finished {
             // A process ended between its last operation and its end.
             self.find_promised(&campaign);
@@ -138,7 +195,8 @@ impl CampaignRuns {
                 return Err(error);
             }
         };
-        let outcome = self.trials(&mut campaign, &mut executor);
+        let outcome = self
+            .trials(&mut campaign, usize::MAX, &mut |runs, trial| runs.trial(&mut executor, trial));
         executor.close()?;
         outcome?;
         campaign.mark_finished()?;
@@ -159,7 +217,12 @@ impl CampaignRuns {
         }
     }
 
-    fn trials(&mut self, campaign: &mut Campaign, executor: &mut Executor) -> Result<()> {
+    fn trials(
+        &mut self,
+        campaign: &mut Campaign,
+        most: usize,
+        trial_of: TrialOf<'_>,
+    ) -> Result<()> {
         let attempts = Attempts::on(self.machine.files(), &Path::new(DATA).join("state"));
         let release = ("kernel.release".to_owned(), "simulated".to_owned());
         let digest = campaign.save_fingerprint(&Fingerprint(BTreeMap::from([release])))?;
@@ -173,9 +236,9 @@ impl CampaignRuns {
         let blocks = campaign.plan().blocks.clone();
         let trials: Vec<Trial> =
             blocks.iter().flat_map(|block| plan::trials(&self.plan, block)).collect();
-        for trial in trials.iter().skip(self.promised.len()) {
+        for trial in trials.iter().skip(self.promised.len()).take(most) {
             campaign.reserve(RECORD_SPACE)?;
-            let mut record = self.trial(executor, trial)?;
+            let mut record = trial_of(self, trial)?;
             record.sequence = campaign.record_count();
             record.fingerprint.clone_from(&digest);
             campaign.append(&mut record)?;
@@ -203,7 +266,7 @@ impl CampaignRuns {
         }
     }
 
-    fn trial(&self, executor: &mut Executor, trial: &Trial) -> Result<Record> {
+    fn trial(&mut self, executor: &mut Executor, trial: &Trial) -> Result<Record> {
         // No process is simulated: nothing runs between setting and putting back.
         let mut trial = trial.clone();
         trial.workload.invocations = 0;
@@ -216,6 +279,7 @@ impl CampaignRuns {
                 if is_looked_at {
                     self.check_lock();
                 }
+                self.share(&trial.subject.id);
             }
         })?;
         let is_completed = record.outcome == Outcome::Completed;
@@ -229,6 +293,28 @@ impl CampaignRuns {
         record.duration_ns = 1;
         record.invocations = if is_completed { invocations } else { Vec::new() };
         Ok(record)
+    }
+
+    /// Somebody else may change what a trial has set, to what neither it nor they had before: that
+    /// is left alone (invariant 2).
+    fn share(&mut self, subject: &str) {
+        let mut state = self.machine.state();
+        if !self.is_shared || self.changed.is_some() || !state.random.one_in(6) {
+            return;
+        }
+        let is_coupled = state.kernel.coupling() != Coupling::None;
+        let change = match subject {
+            "tuned" if state.random.one_in(2) => Some((BASE_SLICE, "5000000")),
+            "tuned" => self.other_thp.map(|other| (THP, other)),
+            // Where the cost moves the slice, whose change it was is not known.
+            "small" if !is_coupled => Some((MIGRATION_COST, "300000")),
+            _ => None,
+        };
+        if let Some((path, value)) = change
+            && state.kernel.write(path, value).is_ok()
+        {
+            self.changed = Some((path, value, state.failures));
+        }
     }
 
     /// A trial that goes on has its levels in force (invariant 3).

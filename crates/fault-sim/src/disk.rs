@@ -249,6 +249,14 @@ impl SimulatedDisk {
         Ok(())
     }
 
+    /// Gives a file other bytes, seen and stored, behind the back of all that have it open.
+    pub(crate) fn exchange(&mut self, file: usize, bytes: Vec<u8>) {
+        let inode = &mut self.inodes[file];
+        inode.pending.clear();
+        inode.seen.clone_from(&bytes);
+        inode.stored = bytes;
+    }
+
     /// Changes one bit of a file, seen and stored.
     pub(crate) fn flip(&mut self, file: usize, at: usize, bit: usize) {
         let inode = &mut self.inodes[file];
@@ -303,8 +311,10 @@ fn store_some(stored: &mut Vec<u8>, change: &Change, random: &mut Random) {
             let mut place = *at;
             for sector in bytes.chunks(SECTOR) {
                 if random.one_in(2) {
-                    let torn = random.below(sector.len()) + 1;
-                    apply(stored, &Change::Write { at: place, bytes: sector[..torn].to_owned() });
+                    let is_torn = random.one_in(2);
+                    let length =
+                        if is_torn { random.below(sector.len()) + 1 } else { sector.len() };
+                    apply(stored, &Change::Write { at: place, bytes: sector[..length].to_owned() });
                 }
                 place += sector.len();
             }
@@ -364,7 +374,7 @@ mod tests {
             disk.lose_power(&mut Random::new(seed), None);
             disk.file(Path::new(FILE)).map(|file| disk.bytes(file).to_owned())
         };
-        (0..200).map(after).collect()
+        (0..1000).map(after).collect()
     }
 
     #[test]

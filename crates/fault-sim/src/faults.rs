@@ -36,11 +36,20 @@ pub(crate) enum Fate {
     DiesAfter,
 }
 
+/// How a process can end at an operation.
+const ENDS: [Fate; 3] = [Fate::DiesBefore, Fate::DiesWithin, Fate::DiesAfter];
+/// Operations of which there is a sync among them, about.
+const OPERATIONS_OF_SYNC: usize = 8;
+/// Settings that one process writes, about.
+const SETTINGS_OF_PROCESS: usize = 6;
+
 /// What goes wrong while a process runs. Operations are counted from 1.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Faults {
     /// The process ends at this operation, and how.
     end: Option<(u64, Fate)>,
+    /// The process ends at this one of its operations of a kind, and how.
+    end_at: Option<(Operation, u64, Fate)>,
     errors: BTreeMap<u64, i32>,
     /// From this operation on the disk is full.
     full_from: Option<u64>,
@@ -56,8 +65,11 @@ impl Faults {
         // Half of them early, where most processes come.
         let operations = operations >> random.below(4);
         if !random.one_in(4) {
-            let fates = [Fate::DiesBefore, Fate::DiesWithin, Fate::DiesAfter];
-            faults.end = Some((random.below(operations) as u64 + 1, *random.pick(&fates)));
+            if random.one_in(4) {
+                faults.end_at_sync(random, operations);
+            } else {
+                faults.end = Some((random.below(operations) as u64 + 1, *random.pick(&ENDS)));
+            }
         }
         for _ in 0..random.below(3) {
             let at = random.below(operations) as u64 + 1;
@@ -72,6 +84,32 @@ impl Faults {
         faults
     }
 
+    /// One fault at most, of a process that makes about so many operations: what comes after it is
+    /// known.
+    pub(crate) fn single(random: &mut Random, operations: usize) -> Self {
+        let mut faults = Self::default();
+        let at = random.below(operations) as u64 + 1;
+        match random.below(5) {
+            0 => {}
+            1 => {
+                faults.errors.insert(at, *random.pick(&[ENOSPC, EIO, EPERM]));
+            }
+            2 => faults.end = Some((at, *random.pick(&ENDS))),
+            3 => faults.end_at_sync(random, operations),
+            _ => {
+                let at = random.below(SETTINGS_OF_PROCESS) as u64 + 1;
+                faults.end_at = Some((Operation::Set, at, *random.pick(&ENDS)));
+            }
+        }
+        faults
+    }
+
+    /// The process ends at a sync: what was written and not synced is lost with the power.
+    fn end_at_sync(&mut self, random: &mut Random, operations: usize) {
+        let at = random.below(operations / OPERATIONS_OF_SYNC) as u64 + 1;
+        self.end_at = Some((Operation::Sync, at, *random.pick(&ENDS)));
+    }
+
     /// This operation fails, and no other.
     pub(crate) fn failing_at(operation: u64) -> Self {
         Self { errors: BTreeMap::from([(operation, EIO)]), ..Self::default() }
@@ -82,6 +120,14 @@ impl Faults {
         self.count += 1;
         if let Some((_, fate)) = self.end.filter(|(at, _)| *at == self.count) {
             return fate;
+        }
+        if let Some((kind, left, fate)) = &mut self.end_at
+            && *kind == operation
+        {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                return *fate;
+            }
         }
         if operation == Operation::Ask {
             return Fate::Done;

@@ -3,7 +3,7 @@
 
 use crate::faults::Faults;
 use crate::kernel::THP;
-use crate::machine::SimulatedMachine;
+use crate::machine::{SESSION_MARK, SimulatedMachine};
 use executor::{Journal, JournalEntry, PermittedChanges};
 use sys::ControlFile;
 
@@ -32,7 +32,7 @@ fn what_is_announced_is_stored_whichever_operation_before_it_failed() {
         let permitted = PermittedChanges::to([THP.to_owned()]);
         let Ok(mut journal) = Journal::open(&machine, permitted) else { continue };
         let boot_id = simulated.state().kernel.boot_id();
-        let begin = JournalEntry::Session { boot_id, mark: "SCHEDLAB_MARK=faults".to_owned() };
+        let begin = JournalEntry::Session { boot_id, mark: SESSION_MARK.to_owned() };
         // Twice, as from trial to trial; one that fails leaves what was there or what should be.
         let _ = journal.replace(std::slice::from_ref(&begin));
         let _ = journal.replace(&[begin.clone(), begin]);

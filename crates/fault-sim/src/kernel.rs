@@ -2,7 +2,7 @@
 //! clamped, and slices that hotplug rescales (update_sysctl in kernel/sched/fair.c, 6.12).
 
 use crate::random::Random;
-use libc::{EINVAL, ENOENT};
+use libc::{EBUSY, EINVAL, ENOENT};
 use std::collections::BTreeMap;
 
 pub(crate) const THP: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -15,7 +15,19 @@ const PRESENT: &str = "/sys/devices/system/cpu/present";
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 /// All that can be written.
 pub(crate) const KNOBS: [&str; 5] = [THP, AUTOGROUP, BASE_SLICE, MIGRATION_COST, CPU1];
+const DEFAULT_COST: &str = "500000";
 const CHOICES: [&str; 3] = ["always", "madvise", "never"];
+
+/// What a kernel computes anew when a setting is written, beside the slice when a CPU comes or goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coupling {
+    /// Nothing.
+    None,
+    /// The cost of migration when the slice is written: with hotplug a chain of three.
+    CostAfterSlice,
+    /// The slice when the cost of migration is written, which is set after it.
+    SliceAfterCost,
+}
 
 /// Values of knobs, by path.
 pub(crate) type Knobs = BTreeMap<&'static str, String>;
@@ -27,6 +39,9 @@ pub(crate) struct SimulatedKernel {
     boot: u64,
     /// A larger cost of migration is silently made this.
     highest_cost_ns: u64,
+    coupling: Coupling,
+    /// A setting that is not taken for now, whatever is written.
+    refused: Option<&'static str>,
     /// When the process that runs began, in clock ticks since boot; none where none runs.
     process: Option<u64>,
 }
@@ -35,7 +50,11 @@ impl SimulatedKernel {
     /// One that has just booted.
     pub(crate) fn booted(random: &mut Random) -> Self {
         let highest_cost_ns = if random.one_in(4) { 1_000_000 } else { u64::from(u32::MAX) };
-        let mut kernel = Self { knobs: defaults(), boot: 0, highest_cost_ns, process: None };
+        let is_coupled = random.one_in(8);
+        let coupling = if is_coupled { Coupling::SliceAfterCost } else { Coupling::None };
+        let (refused, process) = (None, None);
+        let mut kernel =
+            Self { knobs: defaults(), boot: 0, highest_cost_ns, coupling, refused, process };
         kernel.reboot(random);
         kernel
     }
@@ -47,7 +66,10 @@ impl SimulatedKernel {
         self.knobs = defaults();
         self.process = None;
         for (path, value) in [(CPU1, "0"), (BASE_SLICE, "3000000"), (THP, "always")] {
-            if random.one_in(3) {
+            // What hotplug announces as moved is ours whatever moves it. Without hotplug nobody
+            // announces what this kernel moves.
+            let is_kept = path == CPU1 && self.coupling == Coupling::SliceAfterCost;
+            if random.one_in(3) && !is_kept {
                 // None of these is refused.
                 let _ = self.write(path, value);
             }
@@ -57,6 +79,26 @@ impl SimulatedKernel {
     /// What all knobs hold.
     pub(crate) fn knobs(&self) -> &Knobs {
         &self.knobs
+    }
+
+    /// What it computes anew.
+    pub(crate) fn coupling(&self) -> Coupling {
+        self.coupling
+    }
+
+    /// Makes it a kernel that computes this anew.
+    pub(crate) fn couple(&mut self, coupling: Coupling) {
+        self.coupling = coupling;
+    }
+
+    /// From now on this setting is not taken, and every other one.
+    pub(crate) fn refuse(&mut self, refused: Option<&'static str>) {
+        self.refused = refused;
+    }
+
+    /// Whether a setting is not taken for now.
+    pub(crate) fn is_refusing(&self) -> bool {
+        self.refused.is_some()
     }
 
     /// The id of this boot.
@@ -92,6 +134,9 @@ impl SimulatedKernel {
     /// Writes a setting.
     pub(crate) fn write(&mut self, path: &str, text: &str) -> Result<(), i32> {
         let knob = *KNOBS.iter().find(|knob| **knob == path).ok_or(ENOENT)?;
+        if self.refused == Some(knob) {
+            return Err(EBUSY);
+        }
         let number = || text.trim().parse::<u64>().map_err(|_| EINVAL);
         let value = match knob {
             THP if CHOICES.contains(&text.trim()) => text.trim().to_owned(),
@@ -104,6 +149,17 @@ impl SimulatedKernel {
             self.knobs.insert(BASE_SLICE, slice_for(&value));
         }
         self.knobs.insert(knob, value);
+        match (self.coupling, knob) {
+            (Coupling::CostAfterSlice, BASE_SLICE) => {
+                self.knobs.insert(MIGRATION_COST, DEFAULT_COST.to_owned());
+            }
+            (Coupling::SliceAfterCost, MIGRATION_COST) => {
+                let online = self.knobs.get(CPU1).map_or("1", String::as_str);
+                let slice = slice_for(online);
+                self.knobs.insert(BASE_SLICE, slice);
+            }
+            _ => {}
+        }
         Ok(())
     }
 
@@ -119,7 +175,7 @@ impl SimulatedKernel {
 }
 
 fn defaults() -> Knobs {
-    let values = ["madvise", "1", "2800000", "500000", "1"];
+    let values = ["madvise", "1", "2800000", DEFAULT_COST, "1"];
     KNOBS.into_iter().zip(values.map(str::to_owned)).collect()
 }
 
@@ -148,6 +204,9 @@ mod tests {
     #[test]
     fn hotplug_rescales_the_slice_and_choices_are_shown_in_brackets() {
         let mut kernel = SimulatedKernel::booted(&mut Random::new(1));
+        // Its owner may have set others at boot.
+        kernel.write(CPU1, "1").unwrap();
+        kernel.write(THP, "madvise").unwrap();
         kernel.write(BASE_SLICE, "4000000").unwrap();
         kernel.write(CPU1, "0").unwrap();
         assert_eq!(kernel.read(BASE_SLICE).unwrap(), "1400000\n");
@@ -159,6 +218,29 @@ mod tests {
         kernel.reboot(&mut Random::new(1));
         assert_eq!(kernel.knobs()[MIGRATION_COST], defaults()[MIGRATION_COST]);
         assert_ne!(kernel.boot_id(), boot);
+    }
+
+    #[test]
+    fn a_kernel_may_move_one_setting_with_another_and_refuse_one() {
+        let mut kernel = SimulatedKernel::booted(&mut Random::new(1));
+        let moved = |kernel: &mut SimulatedKernel, coupling| {
+            kernel.couple(coupling);
+            kernel.write(MIGRATION_COST, "700000").unwrap();
+            kernel.write(CPU1, "1").unwrap();
+            kernel.write(BASE_SLICE, "4000000").unwrap();
+            let cost = kernel.knobs()[MIGRATION_COST].clone();
+            kernel.write(MIGRATION_COST, "800000").unwrap();
+            (cost, kernel.knobs()[BASE_SLICE].clone())
+        };
+        let texts = |cost: &str, slice: &str| (cost.to_owned(), slice.to_owned());
+        assert_eq!(moved(&mut kernel, Coupling::None), texts("700000", "4000000"));
+        assert_eq!(moved(&mut kernel, Coupling::CostAfterSlice), texts("500000", "4000000"));
+        assert_eq!(moved(&mut kernel, Coupling::SliceAfterCost), texts("700000", "2800000"));
+        kernel.refuse(Some(THP));
+        assert_eq!(kernel.write(THP, "never"), Err(EBUSY));
+        kernel.write(AUTOGROUP, "0").unwrap();
+        kernel.refuse(None);
+        kernel.write(THP, "never").unwrap();
     }
 
     #[test]

@@ -13,7 +13,11 @@ mod disk;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod journal_damage;
+#[cfg(test)]
 mod journal_faults;
+#[cfg(test)]
+mod journal_schedule;
 #[cfg(test)]
 mod kernel;
 #[cfg(test)]
@@ -22,6 +26,8 @@ mod machine;
 mod open_file;
 #[cfg(test)]
 mod random;
+#[cfg(test)]
+mod restore_schedule;
 #[cfg(test)]
 mod schedule;
 #[cfg(test)]

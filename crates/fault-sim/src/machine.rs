@@ -4,10 +4,11 @@
 
 use crate::disk::SimulatedDisk;
 use crate::faults::{Fate, Faults, Operation};
+use crate::journal_damage::{damaged, place_of_flip, unseen};
 use crate::kernel::SimulatedKernel;
 use crate::random::Random;
 use executor::{JournalEntry, parse_journal};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::panic::resume_unwind;
@@ -17,10 +18,12 @@ use sys::{Files, Machine};
 
 pub(crate) const RUNTIME: &str = "/simulated/run";
 pub(crate) const DATA: &str = "/simulated/data";
+/// What processes of a session would have in their environment; as long as one that is obeyed.
+pub(crate) const SESSION_MARK: &str = "SCHEDLAB_MARK=fault-sim";
 const JOURNAL: &str = "journal.jsonl";
 const LOCK: &str = "lock";
-/// What the marks of processes begin with.
-const MARK: &str = "SCHEDLAB_MARK";
+/// Comes before the number of a setting in its line of the journal.
+const SETTING_NUMBER: &str = "\"entry\":\"setting\",\"id\":";
 /// Holds a lock that its process inherited.
 const GUARDIAN: u64 = 0;
 /// The last operations are told.
@@ -43,6 +46,8 @@ pub(crate) struct State {
     locks: BTreeMap<usize, BTreeMap<u64, bool>>,
     handles: u64,
     processes: u64,
+    /// Operations that failed by a fault.
+    pub(crate) failures: u64,
     /// What a guardian was sent that watches.
     pipe: Option<File>,
     /// Whether what lies in the runtime directory is gone without power.
@@ -76,6 +81,7 @@ impl SimulatedMachine {
             locks: BTreeMap::new(),
             handles: GUARDIAN,
             processes: 0,
+            failures: 0,
             pipe: None,
             is_harmed: false,
             has_lost_pages: false,
@@ -186,16 +192,18 @@ impl SimulatedMachine {
         true
     }
 
-    /// Flips a bit of the journal, if there is one.
+    /// Damages the journal, if there is one, in a way that its reader must tell.
     pub(crate) fn harm_journal(&self, random: &mut Random) {
         let mut state = self.state();
         let Some(file) = state.journal() else { return };
-        if !state.disk.bytes(file).is_empty() {
-            let (at, bit) = place_of_flip(state.disk.bytes(file), random);
-            state.disk.flip(file, at, bit);
-            state.is_harmed = true;
-            state.tell(|| format!("-- bit {bit} of byte {at} of the journal flips"));
+        let text = state.disk.bytes(file).to_owned();
+        let Some((bytes, damage)) = damaged(&text, random) else { return };
+        state.tell(|| format!("-- damage of the journal: {damage:?}"));
+        if let Some(why) = unseen(&text, &bytes) {
+            state.blame(format!("{why} ({damage:?})"));
         }
+        state.disk.exchange(file, bytes);
+        state.is_harmed = true;
     }
 
     /// Removes the journal, as a user does who has read what is damaged.
@@ -204,6 +212,27 @@ impl SimulatedMachine {
         // One that is not there is what is wanted.
         let _ = state.disk.remove(&Path::new(RUNTIME).join(JOURNAL));
         state.is_harmed = false;
+    }
+
+    /// The same for good: no cut of power brings it back, or what a failed sync lost of it.
+    pub(crate) fn forget_journal(&self) {
+        self.remove_journal();
+        let mut state = self.state();
+        // Without the directory there is no journal in it.
+        let _ = state.disk.sync_directory(Path::new(RUNTIME));
+        state.has_lost_pages = false;
+    }
+
+    /// The runtime directory has been there for long, on a disk: a cut of power leaves what was
+    /// synced in it.
+    pub(crate) fn store_runtime(&self) {
+        let mut state = self.state();
+        state.is_runtime_memory = false;
+        let runtime = Path::new(RUNTIME);
+        let made = state.disk.make_directory(runtime);
+        let above = runtime.parent().unwrap_or(runtime);
+        let stored = made.and_then(|()| state.disk.sync_directory(above));
+        assert_eq!(stored, Ok(()), "{RUNTIME} can be made");
     }
 
     /// Notes a promise that was broken.
@@ -261,14 +290,23 @@ impl SimulatedMachine {
     }
 }
 
+fn is_of_kernel(path: &Path) -> bool {
+    path.starts_with("/sys") || path.starts_with("/proc")
+}
+
 impl State {
     /// What happens to the next operation.
     pub(crate) fn fate(&mut self, operation: Operation, path: &Path, has_space: bool) -> Fate {
         if self.paused > 0 {
             return Fate::Done;
         }
-        let fate = self.faults.next(operation, has_space);
+        let mut fate = self.faults.next(operation, has_space);
+        if fate == Fate::Fails(libc::EPERM) && is_of_kernel(path) && operation == Operation::Look {
+            // A kernel that does not show a setting, as under lockdown, never does.
+            fate = Fate::Fails(libc::EIO);
+        }
         let count = self.faults.count();
+        self.failures += u64::from(matches!(fate, Fate::Fails(_)));
         self.tell(|| format!("{count} {operation:?} {} {fate:?}", path.display()));
         fate
     }
@@ -324,7 +362,30 @@ impl State {
         if !self.is_harmed && !self.is_announced(path) {
             self.blame(format!("{path} was written, and the stored journal has it not"));
         }
+        if self.has_a_number_twice() {
+            self.blame("two settings of the journal have one number".to_owned());
+        }
         self.kernel.write(path, text)
+    }
+
+    /// Whether two settings of the journal have one number: the later would take the place of the
+    /// earlier, which nobody would put back.
+    fn has_a_number_twice(&self) -> bool {
+        let Some(file) = self.journal() else { return false };
+        let text = String::from_utf8_lossy(self.disk.bytes(file));
+        let mut numbers = BTreeSet::new();
+        if self.is_harmed {
+            let mut ids =
+                parse_journal(&text).entries.into_iter().filter_map(|entry| match entry {
+                    JournalEntry::Setting { id, .. } => Some(id.to_string()),
+                    _ => None,
+                });
+            return !ids.all(|id| numbers.insert(id));
+        }
+        // The others need not be understood for this.
+        let settings = text.lines().filter_map(|line| line.split_once(SETTING_NUMBER));
+        let mut ids = settings.filter_map(|(_, rest)| rest.split_once(','));
+        !ids.all(|(id, _)| numbers.insert(id.to_owned()))
     }
 
     fn is_announced(&self, path: &str) -> bool {
@@ -345,21 +406,4 @@ impl State {
             _ => false,
         })
     }
-}
-
-/// A byte and a bit of it; in half of the cases one that makes another digit of a digit, which is
-/// as good a text. Lines with the mark of a session, which is random, have none: a schedule is the
-/// same again.
-fn place_of_flip(text: &[u8], random: &mut Random) -> (usize, usize) {
-    let lines = text.split(|byte| *byte == b'\n');
-    let is_same_again =
-        |line: &&[u8]| !line.windows(MARK.len()).any(|part| part == MARK.as_bytes());
-    let numbers = lines.filter(is_same_again).flat_map(|line| line.split(|b| !b.is_ascii_digit()));
-    let numbers: Vec<&[u8]> = numbers.filter(|number| !number.is_empty()).collect();
-    if !numbers.is_empty() && random.one_in(2) {
-        let number = *random.pick(&numbers);
-        let begins = number.as_ptr().addr() - text.as_ptr().addr();
-        return (begins + random.below(number.len()), 0);
-    }
-    (random.below(text.len()), random.below(8))
 }

@@ -1,20 +1,25 @@
-//! Many schedules. One that fails is told by its number, and is the same again:
-//! `SCHEDLAB_FAULT_SEED=NUMBER cargo nextest run --package fault-sim`.
+//! Many schedules of each sort. One that fails is told by its number, and is the same again:
+//! `SCHEDLAB_FAULT_SEED=NUMBER cargo nextest run --package fault-sim`, with the name of its test.
 
-use crate::schedule::{self, ScheduleFacts};
+use crate::schedule::ScheduleFacts;
+use crate::{journal_schedule, restore_schedule, schedule};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// How many schedules; `cargo xtask nightly` has millions.
+/// How many schedules of campaigns; `cargo xtask nightly` has millions. Half as many of each other
+/// sort.
 const COUNT: (&str, u64) = ("SCHEDLAB_FAULT_SCHEDULES", 10_000);
 /// The one schedule that is to be repeated.
 const SEED: &str = "SCHEDLAB_FAULT_SEED";
 /// Failures that are told.
 const MOST_TOLD: usize = 5;
 
+/// Goes through the schedule of a number, whose last operations are told where it is traced.
+type Run = fn(u64, bool) -> Result<ScheduleFacts, String>;
+
 /// Goes through these schedules on all CPUs; what failed, by its number, and what they came to.
-fn all(count: u64) -> (Vec<(u64, String)>, ScheduleFacts) {
+fn all(count: u64, run: Run) -> (Vec<(u64, String)>, ScheduleFacts) {
     let next = AtomicU64::new(0);
     let found = Mutex::new((Vec::new(), ScheduleFacts::default()));
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -24,7 +29,7 @@ fn all(count: u64) -> (Vec<(u64, String)>, ScheduleFacts) {
             if seed >= count {
                 return;
             }
-            let outcome = schedule::run(seed, false);
+            let outcome = run(seed, false);
             let mut found = found.lock().unwrap();
             match outcome {
                 Ok(facts) => {
@@ -48,34 +53,66 @@ fn all(count: u64) -> (Vec<(u64, String)>, ScheduleFacts) {
 }
 
 /// What a schedule that fails did last, and which promises it broke.
-fn explained((seed, first): &(u64, String)) -> String {
-    let why = schedule::run(*seed, true).err();
+fn explained(run: Run, (seed, first): &(u64, String)) -> String {
+    let why = run(*seed, true).err();
     let why = why.unwrap_or_else(|| format!("it succeeds when it is repeated; it was{first}"));
     format!("schedule {seed} ({SEED}={seed} repeats it):\n{why}\n")
 }
 
-#[test]
-fn no_schedule_of_faults_loses_a_knob_a_record_or_a_warning() {
+/// How many schedules of campaigns are asked for.
+fn asked() -> u64 {
+    testing::number(COUNT.0).unwrap_or(COUNT.1)
+}
+
+/// Goes through so many schedules, none of which may fail, and tells what they came to; or repeats
+/// the one that is asked for.
+fn check(count: u64, run: Run) -> Option<ScheduleFacts> {
     if let Some(seed) = testing::number(SEED) {
-        let outcome = schedule::run(seed, true);
+        let outcome = run(seed, true);
         assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
-        return;
+        return None;
     }
-    let count = testing::number(COUNT.0).unwrap_or(COUNT.1);
-    let (failed, facts) = all(count);
+    let (failed, facts) = all(count, run);
     println!("{count} schedules: {facts:?}");
-    let told: String = failed.iter().take(MOST_TOLD).map(explained).collect();
+    let told: String = failed.iter().take(MOST_TOLD).map(|it| explained(run, it)).collect();
     assert!(failed.is_empty(), "{} of {count} schedules failed\n{told}", failed.len());
     // A simulator without faults finds nothing.
     let least = u32::try_from(count / 16).unwrap_or(u32::MAX);
     assert!(facts.deaths >= least && facts.cuts >= least && facts.errors >= least, "{facts:?}");
-    // Nor is what somebody else changed ever mistaken for ours by rule.
-    assert!(u64::from(facts.left_alone) >= count / 1000, "{facts:?}");
+    Some(facts)
+}
+
+#[test]
+fn no_schedule_of_faults_loses_a_knob_a_record_or_a_warning() {
+    let count = asked();
+    if let Some(facts) = check(count, schedule::run) {
+        // What somebody else changed is never mistaken for ours by rule.
+        assert!(u64::from(facts.left_alone) >= count / 1000, "{facts:?}");
+    }
+}
+
+#[test]
+fn no_schedule_of_faults_loses_an_entry_of_a_journal() {
+    check(asked() / 2, journal_schedule::run);
+}
+
+#[test]
+fn no_schedule_of_faults_loses_what_a_setting_was() {
+    check(asked() / 2, restore_schedule::run);
+}
+
+#[test]
+fn no_schedule_of_faults_loses_a_record_that_is_only_stored() {
+    check(asked() / 2, schedule::run_stored);
 }
 
 #[test]
 fn a_schedule_is_the_same_again() {
-    for seed in 0..20 {
-        assert_eq!(schedule::run(seed, false), schedule::run(seed, false), "{seed}");
+    let runs: [Run; 4] =
+        [schedule::run, journal_schedule::run, restore_schedule::run, schedule::run_stored];
+    for run in runs {
+        for seed in 0..20 {
+            assert_eq!(run(seed, false), run(seed, false), "{seed}");
+        }
     }
 }
