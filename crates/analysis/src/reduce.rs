@@ -131,7 +131,7 @@ pub(crate) fn histogram(record: &Record, source: &str) -> Option<Histogram> {
 
 fn histograms<'r>(samples: &[&'r SampleData]) -> Vec<&'r Histogram> {
     let of = |sample: &&'r SampleData| match sample {
-        SampleData::Histogram(histogram) => Some(histogram),
+        SampleData::Histogram(histogram) => Some(&**histogram),
         _ => None,
     };
     samples.iter().filter_map(of).collect()

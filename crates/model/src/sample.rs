@@ -27,8 +27,9 @@ pub enum SampleData {
         /// What it is counted against.
         denominator: f64,
     },
-    /// The distribution of single events.
-    Histogram(Histogram),
+    /// The distribution of single events; elsewhere, since an import has hundreds of thousands of
+    /// samples that are none.
+    Histogram(Box<Histogram>),
     /// Attempts and how many of them succeeded.
     Proportion {
         /// How many succeeded.
@@ -51,11 +52,21 @@ impl Sample {
 
     /// A distribution.
     pub fn histogram(source: &str, histogram: Histogram) -> Self {
-        Self { source: source.into(), data: SampleData::Histogram(histogram) }
+        Self { source: source.into(), data: SampleData::Histogram(Box::new(histogram)) }
     }
 
     /// Successes of attempts.
     pub fn proportion(source: &str, successes: u64, attempts: u64) -> Self {
         Self { source: source.into(), data: SampleData::Proportion { successes, attempts } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_small_whatever_a_distribution_needs() {
+        assert!(size_of::<Sample>() <= 48, "{} bytes", size_of::<Sample>());
     }
 }

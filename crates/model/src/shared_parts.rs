@@ -5,6 +5,9 @@ use crate::{Record, SampleData, SharedName};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Lists of more elements are cut off where they are.
+const MOST_MOVED: usize = 64;
+
 /// Parts of the records that came before.
 #[derive(Debug, Default)]
 pub struct SharedParts {
@@ -43,12 +46,24 @@ impl SharedParts {
                     }
                 }
                 if let SampleData::Values(values) = &mut sample.data {
-                    values.shrink_to_fit();
+                    fit(values);
                 }
             }
-            invocation.samples.shrink_to_fit();
+            fit(&mut invocation.samples);
         }
-        record.invocations.shrink_to_fit();
+        fit(&mut record.invocations);
+    }
+}
+
+/// Takes the room from a list in which nothing stands. A short one moves: what is cut off in place
+/// is too small for what the next record needs while it is read, and would stay unused.
+fn fit<T>(list: &mut Vec<T>) {
+    if list.len() > MOST_MOVED {
+        list.shrink_to_fit();
+    } else if list.len() < list.capacity() {
+        let mut moved = Vec::with_capacity(list.len());
+        moved.append(list);
+        *list = moved;
     }
 }
 

@@ -238,7 +238,9 @@ impl SimSession {
             + noise.arm(&mut arm_stream)
             + normal(&mut process_stream) * 0.01;
         match metric.reduction {
-            Reduction::Quantile(_) => SampleData::Histogram(events(level, &mut process_stream)),
+            Reduction::Quantile(_) => {
+                SampleData::Histogram(Box::new(events(level, &mut process_stream)))
+            }
             Reduction::Proportion => {
                 let attempts = 1_000;
                 let successes = ((1.0 - 0.01 * (-improvement).exp()) * attempts as f64) as u64;
