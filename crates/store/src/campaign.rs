@@ -8,7 +8,7 @@ use crate::documents::{
 };
 use crate::durable::{failed, make_directories, replace_on, sync_directory};
 use crate::load::{read_environment_on, read_origin, read_plan_on, read_state_on};
-use crate::records::scan_on;
+use crate::records::scan_digests_on;
 use crate::resumptions::resumption;
 use contract::{Error, ErrorKind, Result};
 use model::{
@@ -172,7 +172,7 @@ impl Campaign {
         // A process that was killed may have written a record and not synced it: what is counted
         // from here on is on disk.
         records.sync_all().map_err(|error| failed("sync", &path, &error))?;
-        let scanned = scan_on(&*files, &path)?;
+        let scanned = scan_digests_on(&*files, &path)?;
         let state = read_state_on(&*files, directory)?;
         let origin = read_origin(&*files, directory, &plan)?;
         let environment = read_environment_on(&*files, directory)?;
@@ -187,14 +187,14 @@ impl Campaign {
             plan,
             links,
             last,
+            count: scanned.digests.len() as u64,
             found: Some(scanned.digests),
             resumption: None,
-            is_bound: scanned.records.last().is_none_or(|record| record.chain.is_some()),
+            is_bound: scanned.is_bound,
             state,
             environment,
             records,
             length: scanned.complete_bytes,
-            count: scanned.records.len() as u64,
             is_broken: false,
         };
         if let Some(caveat) = scanned.torn {
@@ -600,7 +600,7 @@ fn json<T: Serialize>(document: &T) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::fixtures::{fingerprint, plan, record};
-    use crate::records::scan;
+    use crate::records::scan_on;
     use crate::{find_unfinished, load, resolve};
     use std::fs;
 
@@ -622,7 +622,7 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().len(), 0);
         records[2] = record(2, vec![2.0]);
         campaign.append_all(&mut records).unwrap();
-        let found = scan(&path).unwrap();
+        let found = scan_on(&HostFiles, &path).unwrap();
         assert_eq!(found.records, records);
         assert_eq!(found.complete_bytes, fs::metadata(&path).unwrap().len());
     }

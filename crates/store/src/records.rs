@@ -20,10 +20,12 @@ const LEAST_SHARE: usize = 8;
 
 /// What a records file holds.
 pub struct Scan {
-    /// Every complete record, in order.
+    /// Every complete record, in order; none where they are not kept.
     pub records: Vec<Record>,
     /// The digest of each one's line.
     pub digests: Vec<LineDigest>,
+    /// Whether the last one is bound, or there is none.
+    pub is_bound: bool,
     /// Length of the complete lines in bytes.
     pub complete_bytes: u64,
     /// The warning where something follows them.
@@ -32,13 +34,23 @@ pub struct Scan {
 
 /// Reads all complete records. A line counts as complete when its line feed is
 /// there: `append` writes it last and acknowledges nothing before.
-pub fn scan(path: &Path) -> Result<Scan> {
-    scan_on(&HostFiles, path)
+pub fn scan_on(files: &dyn Files, path: &Path) -> Result<Scan> {
+    scan_behind(files, path, &ReadPosition::default(), Kept::Records)
 }
 
-/// The same of these files.
-pub fn scan_on(files: &dyn Files, path: &Path) -> Result<Scan> {
-    scan_behind(files, path, &ReadPosition::default())
+/// The same for a reader that asks how many there are and what the last one is bound to: each is
+/// parsed, and none is held, so that whoever loaded them holds them once.
+pub fn scan_digests_on(files: &dyn Files, path: &Path) -> Result<Scan> {
+    scan_behind(files, path, &ReadPosition::default(), Kept::Digests)
+}
+
+/// What of records is held when all are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// All of them, with the digests of their lines.
+    Records,
+    /// The digests alone.
+    Digests,
 }
 
 /// How much of a growing file of records was read already.
@@ -54,26 +66,36 @@ impl ReadPosition {
     /// # Errors
     /// Like [`crate::load`].
     pub fn read(&mut self, directory: &Path) -> Result<Vec<Record>> {
-        let scanned = scan_behind(&HostFiles, &directory.join("records.jsonl"), self)?;
+        let path = directory.join("records.jsonl");
+        let scanned = scan_behind(&HostFiles, &path, self, Kept::Records)?;
         self.bytes += scanned.complete_bytes;
         self.records += scanned.records.len();
         Ok(scanned.records)
     }
 }
 
-fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition) -> Result<Scan> {
+fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) -> Result<Scan> {
     let mut file = files.open(path, FileAccess::Read).map_err(|error| unreadable(path, &error))?;
     file.seek(SeekFrom::Start(read.bytes)).map_err(|error| unreadable(path, &error))?;
     let mut reader = BufReader::new(file);
-    let mut scan = Scan { records: Vec::new(), digests: Vec::new(), complete_bytes: 0, torn: None };
+    let mut scan = Scan {
+        records: Vec::new(),
+        digests: Vec::new(),
+        is_bound: true,
+        complete_bytes: 0,
+        torn: None,
+    };
     let mut parts = SharedParts::default();
     loop {
-        let first = read.records + scan.records.len() + 1;
+        let first = read.records + scan.digests.len() + 1;
         let batch = batch(&mut reader, path, first)?;
         for (mut record, digest) in parsed(&batch.lines, path, first)? {
-            parts.share(&mut record);
-            scan.records.push(record);
             scan.digests.push(digest);
+            scan.is_bound = record.chain.is_some();
+            if kept == Kept::Records {
+                parts.share(&mut record);
+                scan.records.push(record);
+            }
         }
         scan.complete_bytes += batch.lines.iter().map(|line| line.len() as u64).sum::<u64>();
         if batch.is_last {
@@ -189,6 +211,10 @@ mod tests {
     use proptest::prelude::*;
     use std::fs::{self, File};
 
+    fn scan(path: &Path) -> Result<Scan> {
+        scan_on(&HostFiles, path)
+    }
+
     fn finite() -> impl Strategy<Value = f64> {
         any::<f64>().prop_filter("stored values are numbers", |value| value.is_finite())
     }
@@ -274,6 +300,23 @@ mod tests {
             let found = scan(&path).map(|scan| scan.records.len()).ok();
             assert_eq!(found, records, "{text:?}");
         }
+    }
+
+    #[test]
+    fn who_asks_for_digests_alone_holds_no_record_and_learns_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("records.jsonl");
+        let mut text = String::new();
+        for number in 0..30 {
+            text += &(serde_json::to_string(&record(number, vec![number as f64])).unwrap() + "\n");
+        }
+        fs::write(&path, text + "{").unwrap();
+        let (whole, digests) = (scan(&path).unwrap(), scan_digests_on(&HostFiles, &path).unwrap());
+        assert_eq!((whole.records.len(), digests.records.len()), (30, 0));
+        assert_eq!(whole.digests, digests.digests);
+        assert_eq!(whole.complete_bytes, digests.complete_bytes);
+        assert_eq!(whole.torn, digests.torn);
+        assert!(whole.torn.is_some() && !whole.is_bound && !digests.is_bound);
     }
 
     #[test]

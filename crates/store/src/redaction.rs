@@ -21,7 +21,7 @@ use crate::documents::{
 use crate::durable::{failed, read_limited};
 use crate::import_head::import_head_of;
 use crate::load::LoadedCampaign;
-use crate::records::scan;
+use crate::records::scan_digests_on;
 use contract::{Error, Result};
 use model::{Caveat, Fingerprint, Plan, Record};
 use replacer::Replacer;
@@ -32,6 +32,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
+use sys::HostFiles;
 
 /// Names that say nothing about whose machine it is.
 const NOBODYS: [&str; 16] = [
@@ -292,7 +293,8 @@ fn pretty<T: Serialize>(document: &T) -> Result<Vec<u8>> {
 
 /// The digest of the last record of the campaign that is redacted; empty where it has none.
 fn last_digest(source: &Path) -> Result<String> {
-    let last = scan(&source.join("records.jsonl"))?.digests.pop();
+    let path = source.join("records.jsonl");
+    let last = scan_digests_on(&HostFiles, &path)?.digests.pop();
     Ok(last.map(|digest| digest.to_string()).unwrap_or_default())
 }
 
