@@ -13,6 +13,7 @@ mod chain;
 mod documents;
 mod durable;
 mod import_head;
+mod json_text;
 mod known_records;
 mod load;
 mod lookup;

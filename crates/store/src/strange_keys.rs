@@ -3,10 +3,12 @@
 
 use crate::documents::{EnvironmentDocument, StateDocument};
 use crate::durable::read_limited;
+use crate::json_text::JsonText;
+use crate::plan_sizes;
 use model::{DOCUMENT_BYTES, PLAN_BYTES, Plan, RECORD_BYTES, ReaderLimit, Record};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -20,59 +22,130 @@ const LONGEST_PLACE: usize = 120;
 /// A key without a value (`null`, `false`, 0 or nothing in it) is none: documents of earlier versions
 /// hold such. Nothing is told of a document that cannot be read: [`crate::load`] does.
 pub fn unknown_keys(directory: &Path) -> Vec<String> {
-    let mut told = in_document::<Plan>(directory, "plan.json", &PLAN_BYTES);
-    told.extend(in_document::<StateDocument>(directory, "state.json", &DOCUMENT_BYTES));
-    told.extend(in_document::<EnvironmentDocument>(directory, "environment.json", &DOCUMENT_BYTES));
-    told.extend(in_records(&directory.join("records.jsonl")));
-    let more = told.len().saturating_sub(TOLD_AT_MOST);
-    told.truncate(TOLD_AT_MOST);
-    if more > 0 {
-        told.push(format!("and {more} more keys that this version would not write"));
-    }
-    told
+    let mut strange = StrangeKeys::default();
+    strange.in_plan(directory);
+    strange.in_document::<StateDocument>(directory, "state.json", &DOCUMENT_BYTES);
+    strange.in_document::<EnvironmentDocument>(directory, "environment.json", &DOCUMENT_BYTES);
+    strange.in_records(&directory.join("records.jsonl"));
+    strange.sentences()
 }
 
-fn in_document<T: DeserializeOwned + Serialize>(
-    directory: &Path,
-    name: &str,
-    limit: &'static ReaderLimit,
-) -> Vec<String> {
-    let Ok(text) = read_limited(&directory.join(name), limit) else { return Vec::new() };
-    match serde_json::from_slice::<T>(&text) {
-        Ok(read) => strange_keys(name, &text, &read),
-        Err(_) => Vec::new(),
-    }
-}
-
-fn in_records(path: &Path) -> Vec<String> {
-    let Ok(file) = File::open(path) else { return Vec::new() };
-    let mut reader = BufReader::new(file);
-    let (mut told, mut number) = (Vec::new(), 0);
-    while told.len() <= TOLD_AT_MOST {
-        let mut line = Vec::new();
-        number += 1;
-        let limited = &mut reader.by_ref().take(RECORD_BYTES.most + 1);
-        let Ok(length) = limited.read_until(b'\n', &mut line) else { break };
-        if length == 0 || length as u64 > RECORD_BYTES.most {
-            break;
-        }
-        if let Ok(record) = serde_json::from_slice::<Record>(&line) {
-            told.extend(strange_keys(&format!("records.jsonl, line {number}"), &line, &record));
-        }
-    }
-    told
-}
-
-/// The keys in a text that the document which was read from it would not be written with.
+/// The keys in a text that the document which was read from it would not be written with, in one
+/// sentence each.
 pub(crate) fn strange_keys<T: Serialize>(name: &str, text: &[u8], read: &T) -> Vec<String> {
-    // By way of the text, for which serializers exist already.
-    let written = serde_json::to_vec(read).and_then(|text| serde_json::from_slice::<Value>(&text));
-    let (Ok(stored), Ok(written)) = (serde_json::from_slice::<Value>(text), written) else {
-        return Vec::new();
-    };
-    let mut places = Vec::new();
-    compare(&mut Vec::new(), &stored, &written, &mut places);
-    places.iter().map(|place| sentence(name, place)).collect()
+    let mut strange = StrangeKeys::default();
+    strange.note(name, text, read);
+    strange.sentences()
+}
+
+/// Keys that were found: so many of them are held as are told.
+#[derive(Debug, Default)]
+struct StrangeKeys {
+    told: Vec<String>,
+    more: usize,
+}
+
+impl StrangeKeys {
+    /// Those of a plan. One beyond a limit is not held: [`crate::load`] says of which.
+    fn in_plan(&mut self, directory: &Path) {
+        let name = "plan.json";
+        let Ok(text) = read_limited(&directory.join(name), &PLAN_BYTES) else { return };
+        if plan_sizes::check(&text).is_ok() {
+            self.in_text::<Plan>(name, &text);
+        }
+    }
+
+    fn in_document<T: DeserializeOwned + Serialize>(
+        &mut self,
+        directory: &Path,
+        name: &str,
+        limit: &'static ReaderLimit,
+    ) {
+        let Ok(text) = read_limited(&directory.join(name), limit) else { return };
+        self.in_text::<T>(name, &text);
+    }
+
+    fn in_records(&mut self, path: &Path) {
+        let Ok(file) = File::open(path) else { return };
+        let mut reader = BufReader::new(file);
+        let mut number = 0;
+        while self.more == 0 {
+            let mut line = Vec::new();
+            number += 1;
+            let limited = &mut reader.by_ref().take(RECORD_BYTES.most + 1);
+            let Ok(length) = limited.read_until(b'\n', &mut line) else { break };
+            if length == 0 || length as u64 > RECORD_BYTES.most {
+                break;
+            }
+            self.in_text::<Record>(&format!("records.jsonl, line {number}"), &line);
+        }
+    }
+
+    fn in_text<T: DeserializeOwned + Serialize>(&mut self, name: &str, text: &[u8]) {
+        if let Ok(read) = serde_json::from_slice::<T>(text) {
+            self.note(name, text, &read);
+        }
+    }
+
+    /// Compares a text with that which the document read from it is written as. Neither is held as
+    /// anything but text: as values they would be twenty times as large.
+    fn note<T: Serialize>(&mut self, name: &str, text: &[u8], read: &T) {
+        let (Ok(stored), Ok(written)) = (std::str::from_utf8(text), serde_json::to_string(read))
+        else {
+            return;
+        };
+        let mut place = Vec::new();
+        self.compare((name, &mut place), JsonText::of(stored), JsonText::of(&written));
+    }
+
+    fn compare(
+        &mut self,
+        (name, place): (&str, &mut Vec<String>),
+        stored: JsonText<'_>,
+        written: JsonText<'_>,
+    ) {
+        if stored.is_object() && written.is_object() {
+            let known: BTreeMap<_, _> = written.members().collect();
+            for (key, value) in stored.members() {
+                place.push(key.into_owned());
+                match place.last().and_then(|key| known.get(key.as_str())) {
+                    Some(written) => self.compare((name, &mut *place), value, *written),
+                    None if is_empty(value) => {}
+                    None => self.push(name, place),
+                }
+                place.pop();
+            }
+        } else if stored.is_list()
+            && written.is_list()
+            && stored.elements().count() == written.elements().count()
+        {
+            let elements = stored.elements().zip(written.elements()).enumerate();
+            // What is neither has no keys.
+            for (at, (value, written)) in
+                elements.filter(|(_, (value, _))| value.is_object() || value.is_list())
+            {
+                place.push(at.to_string());
+                self.compare((name, &mut *place), value, written);
+                place.pop();
+            }
+        }
+    }
+
+    fn push(&mut self, name: &str, place: &[String]) {
+        if self.told.len() < TOLD_AT_MOST {
+            self.told.push(sentence(name, &place.join("/")));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn sentences(mut self) -> Vec<String> {
+        if self.more > 0 {
+            let more = self.more;
+            self.told.push(format!("and {more} more keys that this version would not write"));
+        }
+        self.told
+    }
 }
 
 /// A key is somebody's text: it is cut, and cannot talk to a terminal.
@@ -81,39 +154,13 @@ fn sentence(name: &str, place: &str) -> String {
     format!("{name}: this version writes no key `{}`", place.escape_debug())
 }
 
-fn compare(place: &mut Vec<String>, stored: &Value, written: &Value, places: &mut Vec<String>) {
-    match (stored, written) {
-        (Value::Object(stored), Value::Object(written)) => {
-            for (key, value) in stored {
-                place.push(key.clone());
-                match written.get(key) {
-                    Some(written) => compare(place, value, written, places),
-                    None if is_empty(value) => {}
-                    None => places.push(place.join("/")),
-                }
-                place.pop();
-            }
-        }
-        (Value::Array(stored), Value::Array(written)) if stored.len() == written.len() => {
-            for (at, (value, written)) in stored.iter().zip(written).enumerate() {
-                place.push(at.to_string());
-                compare(place, value, written, places);
-                place.pop();
-            }
-        }
-        _ => {}
-    }
-}
-
 /// Whether a value says nothing.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Bool(is_true) => !is_true,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(list) => list.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
+fn is_empty(value: JsonText<'_>) -> bool {
+    match value.as_str() {
+        "null" | "false" | "\"\"" => true,
+        _ if value.is_object() => value.members().next().is_none(),
+        _ if value.is_list() => value.elements().next().is_none(),
+        number => number.parse::<f64>() == Ok(0.0),
     }
 }
 
@@ -156,6 +203,21 @@ mod tests {
             "records.jsonl, line 2: this version writes no key `note`",
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn of_more_keys_than_are_told_the_rest_is_counted() {
+        let key = |number: usize| format!("\"k{number}\": 1");
+        let keys = |count: usize| {
+            let all: Vec<String> = (0..count).map(key).collect();
+            let text =
+                format!("{{{}, \"zero\": -0.0, \"none\": [ ], \"no\": {{}}}}", all.join(", "));
+            strange_keys("x", text.as_bytes(), &serde_json::json!({}))
+        };
+        assert_eq!(keys(20).len(), 20);
+        let told = keys(1_000);
+        assert_eq!((told.len(), told[19].as_str()), (21, "x: this version writes no key `k19`"));
+        assert_eq!(told[20], "and 980 more keys that this version would not write");
     }
 
     #[test]
