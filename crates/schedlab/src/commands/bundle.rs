@@ -14,6 +14,8 @@ use contract::{Error, ErrorKind, Result};
 use model::{Binding, Caveat, Findings};
 use serde::Serialize;
 use serde_json::Value;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use store::{CampaignState, LoadedCampaign, Manifest, Redaction};
 
@@ -31,6 +33,10 @@ const FINDINGS: &str = "findings.json";
 const IS_OTHER: &str = "is not what the records give";
 /// Differences told one by one.
 const TOLD_AT_MOST: usize = 20;
+/// Bytes of a packed document that are held while it is compared.
+const PIECE: usize = 1 << 16;
+/// Bytes of findings that are compared number by number.
+const LONGEST_COMPARED: usize = 8 << 20;
 
 /// Packs a campaign with findings and reports made anew by this version.
 pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
@@ -297,12 +303,12 @@ impl Verification {
         let findings = lab::judge_records(loaded);
         let made = made(loaded, &findings)?;
         for (name, bytes) in &made {
-            let packed = std::fs::read(home.join(name));
+            let same = holds(&home.join(name), bytes).ok();
             if *name != FINDINGS {
-                self.compare_report(name, packed.ok(), bytes, manifest);
+                self.compare_report(name, same, manifest);
                 continue;
             }
-            let Ok(packed) = packed else {
+            let Some(is_same) = same else {
                 self.problems.push(format!("{name} is missing, so there is nothing to verify"));
                 continue;
             };
@@ -311,7 +317,9 @@ impl Verification {
                 findings.findings.len(),
                 loaded.records.len()
             ));
-            self.problems.extend(differing(&packed, bytes));
+            if !is_same {
+                self.problems.extend(other_findings(&home.join(name), bytes));
+            }
         }
         for name in manifest.files.keys().filter(|name| name.starts_with("report.")) {
             if !made.iter().any(|(known, _)| known == name) {
@@ -335,22 +343,16 @@ impl Verification {
         }
     }
 
-    /// Compares a report with what this version draws. Another version draws otherwise, and that it
-    /// was another is the word of the manifest alone.
-    fn compare_report(
-        &mut self,
-        name: &str,
-        packed: Option<Vec<u8>>,
-        bytes: &[u8],
-        manifest: &Manifest,
-    ) {
+    /// Notes whether a report that is there is what this version draws. Another version draws
+    /// otherwise, and that it was another is the word of the manifest alone.
+    fn compare_report(&mut self, name: &str, same: Option<bool>, manifest: &Manifest) {
         let is_same_version = manifest.schedlab == version();
-        match packed {
-            Some(packed) if packed == bytes => self.checked.push(name.to_owned()),
-            Some(_) if is_same_version => {
+        match same {
+            Some(true) => self.checked.push(name.to_owned()),
+            Some(false) if is_same_version => {
                 self.problems.push(format!("{name} {IS_OTHER}"));
             }
-            Some(_) => {
+            Some(false) => {
                 self.undrawn.push(name.to_owned());
                 self.unchecked.push(format!(
                     "{name} was made by version {}, as the manifest has it: not compared, because \
@@ -470,6 +472,38 @@ fn once(problems: &[String]) -> Vec<&String> {
     problems.iter().filter(is_told).collect()
 }
 
+/// Whether a file holds these bytes. It is read piece by piece: it may be of any size.
+fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
+    let mut file = File::open(path)?;
+    let (mut rest, mut piece) = (bytes, vec![0; PIECE]);
+    loop {
+        let count = file.read(&mut piece)?;
+        match rest.split_at_checked(count) {
+            _ if count == 0 => return Ok(rest.is_empty()),
+            Some((same, behind)) if *same == piece[..count] => rest = behind,
+            _ => return Ok(false),
+        }
+    }
+}
+
+/// Where the findings in a file are other ones. As values they need many times the room of their
+/// text, so that of long ones it is told that they differ, and not where.
+fn other_findings(path: &Path, computed: &[u8]) -> Vec<String> {
+    let mut packed = Vec::new();
+    let read = File::open(path)
+        .and_then(|file| file.take(LONGEST_COMPARED as u64 + 1).read_to_end(&mut packed));
+    if let Err(error) = read {
+        return vec![format!("{FINDINGS}: {error}")];
+    }
+    if packed.len().max(computed.len()) > LONGEST_COMPARED {
+        return vec![format!(
+            "{FINDINGS} {IS_OTHER}: of more than {} MiB it is not told where they differ",
+            LONGEST_COMPARED >> 20
+        )];
+    }
+    differing(&packed, computed)
+}
+
 /// Every place where two findings differ, with both values.
 fn differing(packed: &[u8], computed: &[u8]) -> Vec<String> {
     let parse = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes);
@@ -542,6 +576,29 @@ mod tests {
             ]
         );
         assert_eq!(differing(packed, packed), [""; 0]);
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(FINDINGS);
+        std::fs::write(&file, packed).unwrap();
+        assert_eq!(other_findings(&file, computed), differing(packed, computed));
+        // Sparse: far more than is held.
+        File::options().write(true).open(&file).unwrap().set_len(1 << 33).unwrap();
+        let told = other_findings(&file, computed);
+        assert!(told.len() == 1 && told[0].contains(IS_OTHER), "{told:?}");
         assert_eq!(differing(b"{", computed).len(), 1);
+    }
+
+    #[test]
+    fn a_file_holds_what_is_compared_or_it_is_another() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("report.md");
+        assert!(holds(&file, b"").is_err(), "it is not there");
+        let long = vec![b'x'; 3 * PIECE + 5];
+        std::fs::write(&file, &long).unwrap();
+        assert!(holds(&file, &long).unwrap());
+        assert!(!holds(&file, &long[1..]).unwrap() && !holds(&file, b"").unwrap());
+        let longer = [&long[..], b"y"].concat();
+        assert!(!holds(&file, &longer).unwrap());
+        std::fs::write(&file, &longer).unwrap();
+        assert!(!holds(&file, &long).unwrap() && holds(&file, &longer).unwrap());
     }
 }
