@@ -86,8 +86,8 @@ impl Importer for Entry {
     ) -> Result<(), Trouble> {
         table.is_closed_loop = true;
         if workbook::is_one(source.bytes) {
-            for sheet in workbook::sheets(source.bytes)? {
-                study::append(&sheet, table)?;
+            for study in workbook::studies(source.bytes)? {
+                study.append(table)?;
             }
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl Importer for Entry {
         if IozoneReport::is_likely(source.bytes) {
             return report(source, &IozoneReport::parse(source.bytes)?, table);
         }
-        study::append(&study::of_text(source)?, table)
+        study::of_text(source)?.append(table)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::importer::ImportFile;
 use crate::metrics::number;
 use crate::table::{ImportedRow, ImportedTable};
 use crate::tidy;
+use csv::StringRecord;
 use model::{CaveatCode, Sample, format_size, parse_size};
 use outputs::Trouble;
 use outputs::iozone::{KILOBYTE, Operation, RateUnit};
@@ -20,13 +21,15 @@ const LAYOUT: &str =
 const CORRECT: &str = "correct it, or remove the row";
 const CONTRADICTED: &str = "means that do not follow from their runs, which count";
 
-/// Rows of one subject.
-pub(super) struct Sheet {
-    pub(super) subject: String,
+/// The table of one subject, understood row by row: a file may have millions, of which none is held
+/// that is no row of a table.
+pub(super) struct Study {
+    subject: String,
     /// The sheet's name, where it is one of a workbook's.
-    pub(super) name: Option<String>,
-    /// Numbers of rows, from 1, and their cells; the first is the header.
-    pub(super) rows: Vec<(u64, Vec<String>)>,
+    name: Option<String>,
+    /// The number of the header, from 1, and what it says.
+    header: Option<(u64, Columns)>,
+    lines: Vec<Line>,
 }
 
 /// Which column is what.
@@ -36,26 +39,101 @@ struct Columns {
 }
 
 /// One row, understood.
-struct Line<'a> {
+struct Line {
     place: u64,
     operation: Operation,
     record_bytes: u64,
-    /// As written.
-    runs: Vec<(&'a str, f64)>,
-    mean: Option<(&'a str, f64)>,
+    runs: Vec<f64>,
+    /// What its mean is and should be, where they differ.
+    contradiction: Option<String>,
 }
 
-impl Sheet {
+impl Study {
+    /// That of a subject, and of the sheet of this name.
+    pub(super) fn of(subject: String, name: Option<String>) -> Self {
+        Self { subject, name, header: None, lines: Vec::new() }
+    }
+
+    /// Takes the next row with its number; the first is the header.
+    pub(super) fn row(&mut self, place: u64, cells: &[&str]) -> Result<(), Trouble> {
+        let Some((_, columns)) = &self.header else {
+            let columns = Columns::find(cells);
+            let columns = columns.map_err(|cause| self.trouble(place, &cause, LAYOUT))?;
+            self.header = Some((place, columns));
+            return Ok(());
+        };
+        let line = columns.line(place, cells);
+        let line = line.map_err(|cause| self.trouble(place, &cause, CORRECT))?;
+        self.lines.push(line);
+        Ok(())
+    }
+
     fn trouble(&self, row: u64, cause: &str, remedy: &str) -> Trouble {
         match &self.name {
             Some(name) => Trouble::new(format!("sheet {name}, row {row}: {cause}"), remedy),
             None => Trouble::at(row, cause, remedy),
         }
     }
+
+    /// Appends its runs, each an execution for each size of record.
+    pub(super) fn append(&self, table: &mut ImportedTable) -> Result<(), Trouble> {
+        self.complete()?;
+        table.declare(&["operation", "record"], &["record"])?;
+        let metric = metric(RateUnit::BytesPerSecond, table)?;
+        let first = table.next_execution();
+        for line in &self.lines {
+            let levels = vec![line.operation.id().to_owned(), format_size(line.record_bytes)];
+            if let Some(said) = &line.contradiction {
+                let item = format!("{} {} ({said})", self.subject, levels.join(" "));
+                table.notice(CaveatCode::Contradicted, CONTRADICTED, &item);
+            }
+            for (run, value) in (1..).zip(&line.runs) {
+                let row = ImportedRow {
+                    subject: self.subject.clone(),
+                    levels: levels.clone(),
+                    execution: Some(format!("{first}.{run}")),
+                    block: None,
+                    samples: vec![Sample::values(&metric, vec![value * KILOBYTE as f64])],
+                    failure: None,
+                };
+                table.push(Some(line.place), row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Each operation of each size is there, and once: otherwise a run would not cover what
+    /// the others cover.
+    fn complete(&self) -> Result<(), Trouble> {
+        let Some((header, _)) = &self.header else {
+            return Err(Trouble::new("it is empty", LAYOUT));
+        };
+        let mut seen: BTreeMap<u64, BTreeSet<Operation>> = BTreeMap::new();
+        for line in &self.lines {
+            if !seen.entry(line.record_bytes).or_default().insert(line.operation) {
+                let record = format_size(line.record_bytes);
+                let cause = format!("{} of {record} is given a second time", line.operation.id());
+                return Err(self.trouble(line.place, &cause, CORRECT));
+            }
+        }
+        let all: BTreeSet<Operation> = seen.values().flatten().copied().collect();
+        for (record, operations) in &seen {
+            if let Some(missing) = all.difference(operations).next() {
+                let of = self.name.as_deref();
+                let of = of.map_or(String::new(), |name| format!("sheet {name}: "));
+                let cause = format!("{of}there is no {} of {}", missing.id(), format_size(*record));
+                return Err(Trouble::new(cause, "give every operation for every size of record"));
+            }
+        }
+        if self.lines.is_empty() {
+            return Err(self.trouble(*header, "there is a header and no row", LAYOUT));
+        }
+        Ok(())
+    }
 }
 
 /// A table separated by commas, or by tabs where its header has one.
-pub(super) fn of_text(source: &ImportFile<'_>) -> Result<Sheet, Trouble> {
+pub(super) fn of_text(source: &ImportFile<'_>) -> Result<Study, Trouble> {
     let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
     let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let delimiter = if header.contains(&b'\t') { b'\t' } else { b',' };
@@ -64,95 +142,33 @@ pub(super) fn of_text(source: &ImportFile<'_>) -> Result<Sheet, Trouble> {
         .trim(csv::Trim::All)
         .has_headers(false)
         .from_reader(bytes);
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| tidy::broken(bytes, &error))?;
+    let mut study = Study::of(source.subject.to_owned(), None);
+    let mut record = StringRecord::new();
+    while reader.read_record(&mut record).map_err(|error| tidy::broken(bytes, &error))? {
         let line = record.position().map_or(1, |position| tidy::line(bytes, position));
-        rows.push((line, record.iter().map(str::to_owned).collect()));
+        study.row(line, &record.iter().collect::<Vec<&str>>())?;
     }
-    Ok(Sheet { subject: source.subject.to_owned(), name: None, rows })
-}
-
-/// Appends the runs of a sheet, each an execution for each size of record.
-pub(super) fn append(sheet: &Sheet, table: &mut ImportedTable) -> Result<(), Trouble> {
-    let Some(((place, header), rows)) = sheet.rows.split_first() else {
-        return Err(Trouble::new("it is empty", LAYOUT));
-    };
-    let columns = Columns::find(header).map_err(|cause| sheet.trouble(*place, &cause, LAYOUT))?;
-    let mut lines = Vec::new();
-    for (place, cells) in rows {
-        let line = columns.line(*place, cells);
-        lines.push(line.map_err(|cause| sheet.trouble(*place, &cause, CORRECT))?);
-    }
-    complete(sheet, &lines)?;
-    table.declare(&["operation", "record"], &["record"])?;
-    let metric = metric(RateUnit::BytesPerSecond, table)?;
-    let first = table.next_execution();
-    for line in &lines {
-        let levels = vec![line.operation.id().to_owned(), format_size(line.record_bytes)];
-        if let Some(said) = line.contradiction() {
-            let item = format!("{} {} ({said})", sheet.subject, levels.join(" "));
-            table.notice(CaveatCode::Contradicted, CONTRADICTED, &item);
-        }
-        for (run, (_, value)) in (1..).zip(&line.runs) {
-            let row = ImportedRow {
-                subject: sheet.subject.clone(),
-                levels: levels.clone(),
-                execution: Some(format!("{first}.{run}")),
-                block: None,
-                samples: vec![Sample::values(&metric, vec![value * KILOBYTE as f64])],
-                failure: None,
-            };
-            table.push(Some(line.place), row)?;
-        }
-    }
-    Ok(())
-}
-
-/// Each operation of each size is there, and once: otherwise a run would not cover what
-/// the others cover.
-fn complete(sheet: &Sheet, lines: &[Line<'_>]) -> Result<(), Trouble> {
-    let mut seen: BTreeMap<u64, BTreeSet<Operation>> = BTreeMap::new();
-    for line in lines {
-        if !seen.entry(line.record_bytes).or_default().insert(line.operation) {
-            let record = format_size(line.record_bytes);
-            let cause = format!("{} of {record} is given a second time", line.operation.id());
-            return Err(sheet.trouble(line.place, &cause, CORRECT));
-        }
-    }
-    let all: BTreeSet<Operation> = seen.values().flatten().copied().collect();
-    for (record, operations) in &seen {
-        if let Some(missing) = all.difference(operations).next() {
-            let of = sheet.name.as_deref().map_or(String::new(), |name| format!("sheet {name}: "));
-            let cause = format!("{of}there is no {} of {}", missing.id(), format_size(*record));
-            return Err(Trouble::new(cause, "give every operation for every size of record"));
-        }
-    }
-    if lines.is_empty() {
-        let place = sheet.rows.first().map_or(1, |(place, _)| *place);
-        return Err(sheet.trouble(place, "there is a header and no row", LAYOUT));
-    }
-    Ok(())
+    Ok(study)
 }
 
 impl Columns {
-    fn find(header: &[String]) -> Result<Self, String> {
-        let names: Vec<String> = header.iter().map(|name| name.trim().to_lowercase()).collect();
-        let end = names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
-        let names = &names[..end];
-        let has_mean = names.last().is_some_and(|last| last == "mean");
+    fn find(header: &[&str]) -> Result<Self, String> {
+        let name = |column: usize| header[column].trim().to_lowercase();
+        let end = header.iter().rposition(|name| !name.trim().is_empty());
+        let end = end.map_or(0, |last| last + 1);
+        let has_mean = end > 0 && name(end - 1) == "mean";
         let runs = end.saturating_sub(2 + usize::from(has_mean));
-        let is_run = |(number, name): (usize, &String)| *name == format!("run {number}");
-        let are_runs =
-            (1..=MOST_RUNS).contains(&runs) && (1..).zip(&names[2..2 + runs]).all(is_run);
-        if are_runs && names[0] == "operation" && names[1] == "record" {
+        let are_runs = (1..=MOST_RUNS).contains(&runs)
+            && (1..=runs).all(|run| name(1 + run) == format!("run {run}"));
+        if are_runs && name(0) == "operation" && name(1) == "record" {
             return Ok(Self { runs, has_mean });
         }
-        let shown = names.iter().take(12).map(|name| name.chars().take(20).collect::<String>());
+        let shown =
+            (0..end.min(12)).map(|column| name(column).chars().take(20).collect::<String>());
         Err(format!("its columns are {}", shown.collect::<Vec<_>>().join(", ")))
     }
 
-    fn line<'a>(&self, place: u64, cells: &'a [String]) -> Result<Line<'a>, String> {
+    fn line(&self, place: u64, cells: &[&str]) -> Result<Line, String> {
         let width = 2 + self.runs + usize::from(self.has_mean);
         if let Some(extra) = cells.iter().skip(width).find(|cell| !cell.is_empty()) {
             let extra: String = extra.chars().take(40).collect();
@@ -164,13 +180,12 @@ impl Columns {
             format!("`{shown}` is no operation of iozone's")
         })?;
         let runs = (1..=self.runs).map(|run| rate(cell(1 + run), &format!("run {run}")));
-        Ok(Line {
-            place,
-            operation,
-            record_bytes: record(cell(1))?,
-            runs: runs.collect::<Result<_, _>>()?,
-            mean: self.has_mean.then(|| rate(cell(2 + self.runs), "mean")).transpose()?,
-        })
+        let record_bytes = record(cell(1))?;
+        let runs = runs.collect::<Result<Vec<_>, _>>()?;
+        let mean = self.has_mean.then(|| rate(cell(2 + self.runs), "mean")).transpose()?;
+        let contradiction = mean.and_then(|mean| contradiction(mean, &runs));
+        let runs = runs.into_iter().map(|(_, value)| value).collect();
+        Ok(Line { place, operation, record_bytes, runs, contradiction })
     }
 }
 
@@ -193,16 +208,14 @@ fn rate<'a>(text: &'a str, what: &str) -> Result<(&'a str, f64), String> {
     Err(format!("{what} is {rate}, which is no rate of a machine that did something"))
 }
 
-impl Line<'_> {
-    /// What the mean is and should be, where they differ by more than rounding explains.
-    fn contradiction(&self) -> Option<String> {
-        let (text, written) = self.mean?;
-        let mean = self.runs.iter().map(|(_, value)| value).sum::<f64>() / self.runs.len() as f64;
-        let of_runs = self.runs.iter().map(|(text, _)| half_a_step(text)).fold(0.0, f64::max);
-        let allowed = half_a_step(text) + of_runs + 1e-9 * mean;
-        let differs = (written - mean).abs() > allowed;
-        differs.then(|| format!("{text} written; {mean:.2} of the runs"))
-    }
+/// What a mean is and should be, where they differ by more than rounding explains; it and the runs
+/// with what they are written as.
+fn contradiction((text, written): (&str, f64), runs: &[(&str, f64)]) -> Option<String> {
+    let mean = runs.iter().map(|(_, value)| value).sum::<f64>() / runs.len() as f64;
+    let of_runs = runs.iter().map(|(text, _)| half_a_step(text)).fold(0.0, f64::max);
+    let allowed = half_a_step(text) + of_runs + 1e-9 * mean;
+    let differs = (written - mean).abs() > allowed;
+    differs.then(|| format!("{text} written; {mean:.2} of the runs"))
 }
 
 /// Half of the last digit that was written: what rounding may have taken.

@@ -4,7 +4,7 @@
 //! may have one in the last row and column. What the archive really holds is measured
 //! before it is opened.
 
-use super::study::Sheet;
+use super::study::Study;
 use crate::table::over;
 use calamine::{DataRef, Reader, Xlsx};
 use model::{OverLimit, WORKBOOK_BYTES, WORKBOOK_CELLS};
@@ -26,16 +26,16 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04")
 }
 
-/// Its sheets, in its order; empty ones are passed over.
-pub(super) fn sheets(bytes: &[u8]) -> Result<Vec<Sheet>, Trouble> {
+/// The tables of its sheets, in its order; empty ones are passed over.
+pub(super) fn studies(bytes: &[u8]) -> Result<Vec<Study>, Trouble> {
     measure(bytes)?;
     // The reader is somebody else's: what would make it panic is refused like the rest.
     let read = catch_unwind(AssertUnwindSafe(|| all(bytes)));
-    let sheets = read.unwrap_or_else(|_| Err(Trouble::new(UNREADABLE, REMEDY)))?;
-    if sheets.is_empty() {
+    let studies = read.unwrap_or_else(|_| Err(Trouble::new(UNREADABLE, REMEDY)))?;
+    if studies.is_empty() {
         return Err(Trouble::new("none of its sheets holds anything", REMEDY));
     }
-    Ok(sheets)
+    Ok(studies)
 }
 
 /// Refuses what would fill the memory.
@@ -57,7 +57,7 @@ fn measure(bytes: &[u8]) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn all(bytes: &[u8]) -> Result<Vec<Sheet>, Trouble> {
+fn all(bytes: &[u8]) -> Result<Vec<Study>, Trouble> {
     let wrong =
         |error: &dyn std::fmt::Display| Trouble::new(format!("{UNREADABLE}: {error}"), REMEDY);
     let mut workbook: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).map_err(|error| wrong(&error))?;
@@ -65,11 +65,11 @@ fn all(bytes: &[u8]) -> Result<Vec<Sheet>, Trouble> {
     if names.len() > MOST_SHEETS {
         return Err(Trouble::new(format!("it has more than {MOST_SHEETS} sheets"), REMEDY));
     }
-    let mut sheets = Vec::new();
+    let mut studies = Vec::new();
     let mut left = WORKBOOK_CELLS.most;
     for name in names {
         let mut cells = workbook.worksheet_cells_reader(&name).map_err(|error| wrong(&error))?;
-        let mut rows: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        let mut rows: BTreeMap<u32, Vec<(u32, String)>> = BTreeMap::new();
         while let Some(cell) = cells.next_cell().map_err(|error| wrong(&error))? {
             let (row, column) = cell.get_position();
             let at = |cause: String| {
@@ -86,19 +86,29 @@ fn all(bytes: &[u8]) -> Result<Vec<Sheet>, Trouble> {
             if column >= MOST_COLUMNS {
                 return Err(at("it stands beside the table".to_owned()));
             }
-            let cells = rows.entry(row).or_default();
-            let column = column as usize;
-            if cells.len() <= column {
-                cells.resize(column + 1, String::new());
-            }
-            cells[column] = text;
+            rows.entry(row).or_default().push((column, text));
         }
-        if !rows.is_empty() {
-            let rows = rows.into_iter().map(|(row, cells)| (u64::from(row) + 1, cells)).collect();
-            sheets.push(Sheet { subject: name.clone(), name: Some(name), rows });
+        if rows.is_empty() {
+            continue;
         }
+        let mut study = Study::of(name.clone(), Some(name));
+        for (row, cells) in rows {
+            study.row(u64::from(row) + 1, &in_columns(&cells))?;
+        }
+        studies.push(study);
     }
-    Ok(sheets)
+    Ok(studies)
+}
+
+/// The cells of a row where they stand, with nothing between them. One row at a time: each may have
+/// its only cell in the last column.
+fn in_columns(cells: &[(u32, String)]) -> Vec<&str> {
+    let width = cells.iter().map(|(column, _)| *column as usize + 1).max().unwrap_or(0);
+    let mut row = vec![""; width];
+    for (column, text) in cells {
+        row[*column as usize] = text.as_str();
+    }
+    row
 }
 
 /// A cell as somebody would write it down.
@@ -258,6 +268,13 @@ mod tests {
         let bytes = workbook(&[("noop", &blanks)]);
         let found = refusal(&ENTRY, &bytes, &Mapping::default());
         assert!(found.contains("limit WORKBOOK_BYTES"), "{found}");
+    }
+
+    #[test]
+    fn of_a_row_whose_only_cell_is_the_last_one_nothing_else_is_held() {
+        let cells = [(3, "d".to_owned()), (0, "a".to_owned()), (3, "e".to_owned())];
+        assert_eq!(in_columns(&cells), ["a", "", "", "e"]);
+        assert_eq!(in_columns(&[]), [""; 0]);
     }
 
     #[test]
