@@ -72,6 +72,8 @@ const SEPARATORS: [char; 4] = [',', ';', '|', '\t'];
 const MOST_EVENTS: usize = 1_000;
 /// Value, unit, event, run time and share of time: every line has these.
 const FEWEST_FIELDS: usize = 5;
+/// No line of perf's has so many.
+const MOST_FIELDS: usize = 100;
 
 /// The format.
 pub(crate) struct Entry;
@@ -222,19 +224,19 @@ impl Execution<'_> {
 
 /// The separator of the first line that is one of perf's.
 fn separator(text: &str) -> Option<char> {
-    let is_perf = |line: &str, separator: char| {
-        let fields: Vec<&str> = line.split(separator).collect();
-        fields.len() >= FEWEST_FIELDS && is_value(fields[0])
-    };
     text.lines().find_map(|line| {
-        SEPARATORS.into_iter().find(|separator| is_perf(line, *separator)).or_else(|| {
-            let per_part = |separator: &char| {
-                let fields: Vec<&str> = line.split(*separator).collect();
-                fields.len() > FEWEST_FIELDS && is_part(fields[0])
-            };
-            SEPARATORS.into_iter().find(per_part)
-        })
+        let is_perf = |separator: &char| begins(line, *separator, FEWEST_FIELDS, is_value);
+        let is_per_part = |separator: &char| begins(line, *separator, FEWEST_FIELDS + 1, is_part);
+        let found = SEPARATORS.into_iter().find(is_perf);
+        found.or_else(|| SEPARATORS.into_iter().find(is_per_part))
     })
+}
+
+/// Whether a line has so many fields at least, and the first is one of these.
+fn begins(line: &str, separator: char, fields: usize, is_first: fn(&str) -> bool) -> bool {
+    let mut split = line.split(separator);
+    let first = split.next();
+    split.take(fields - 1).count() == fields - 1 && first.is_some_and(is_first)
 }
 
 /// A number, or what stands in place of one.
@@ -264,7 +266,8 @@ fn is_part(field: &str) -> bool {
 impl<'a> Counted<'a> {
     /// None for a line that is none of perf's.
     fn of(line: u64, text: &'a str, separator: char) -> Result<Option<Self>, Trouble> {
-        let fields: Vec<&str> = text.split(separator).map(str::trim).collect();
+        let fields = text.split(separator).map(str::trim);
+        let fields: Vec<&str> = fields.take(MOST_FIELDS).collect();
         // `,,,,,,0.55,stalled cycles per insn`: a second derived figure of the event before.
         let is_derived = fields.len() >= FEWEST_FIELDS && fields[..3].iter().all(|f| f.is_empty());
         let is_foreign = fields.len() < 3 && !(fields.len() == 2 && is_value(fields[0]));

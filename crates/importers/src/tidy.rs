@@ -7,11 +7,11 @@ use crate::last_digits::last_digit;
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
 use crate::shared_levels::SharedLevels;
-use crate::table::{ImportedRow, ImportedTable, TableFile, TableRow};
+use crate::table::{ImportedRow, ImportedTable, TableFile, TableRow, over};
 use crate::unnamed::{UnnamedColumns, places_in_order};
 use contract::Description;
 use csv::StringRecord;
-use model::{Caveat, CaveatCode, Reduction, Sample, SampleData, SharedName, Unit};
+use model::{Caveat, CaveatCode, IMPORT_COLUMNS, Reduction, Sample, SampleData, SharedName, Unit};
 use outputs::Trouble;
 use std::collections::BTreeMap;
 
@@ -137,6 +137,7 @@ impl Importer for Tidy {
         table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
+        check_columns(bytes, self.delimiter)?;
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(self.delimiter)
             .trim(csv::Trim::All)
@@ -337,6 +338,26 @@ pub(crate) fn line(bytes: &[u8], position: &csv::Position) -> u64 {
     let rest = bytes.get(position.byte() as usize..).unwrap_or_default();
     let between = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
     position.line() + between.filter(|byte| **byte == b'\n').count() as u64
+}
+
+/// Refuses a line of more columns than a table has: the parser needs eight bytes for each, several
+/// times over, before anybody counts them.
+pub(crate) fn check_columns(bytes: &[u8], delimiter: u8) -> Result<(), Trouble> {
+    let (mut line, mut columns) = (1, 1);
+    for byte in bytes {
+        match byte {
+            b'\n' => (line, columns) = (line + 1, 1),
+            b'\r' => columns = 1,
+            byte if *byte == delimiter => {
+                columns += 1;
+                IMPORT_COLUMNS
+                    .check(columns)
+                    .map_err(|found| Trouble { line: Some(line), ..over(found) })?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn broken(bytes: &[u8], error: &csv::Error) -> Trouble {
@@ -627,6 +648,18 @@ mod tests {
     }
 
     const PLAIN: &str = "subject=s values=v:lower:ms";
+
+    #[test]
+    fn a_line_of_more_columns_than_a_table_has_is_refused_before_it_is_parsed() {
+        let most = usize::try_from(IMPORT_COLUMNS.most).unwrap();
+        let found = refused(PLAIN, format!("s,v\na,1{}\n", ",1".repeat(most)));
+        assert!(
+            found.starts_with("line 2: more than 10000 columns (limit IMPORT_COLUMNS)"),
+            "{found}"
+        );
+        let lines = format!("s,v\r{}b,2", "a,1\r".repeat(most));
+        assert_eq!(check_columns(lines.as_bytes(), b','), Ok(()));
+    }
 
     #[test]
     fn every_mistake_is_named_with_its_line() {

@@ -64,6 +64,12 @@ pub static IMPORT_ROWS: ReaderLimit = ReaderLimit::of("IMPORT_ROWS", 600_000, "r
 /// Metrics of one import. A file with more is none that we know.
 pub static IMPORT_METRICS: ReaderLimit =
     ReaderLimit::of("IMPORT_METRICS", 1_000, "metrics", "import a part of it");
+/// Columns of a table: a parser holds the place of each before it counts them.
+pub static IMPORT_COLUMNS: ReaderLimit =
+    ReaderLimit::of("IMPORT_COLUMNS", 10_000, "columns", "import a part of it");
+/// Values of one file of JSON: so many are held, with their names, within 512 MB.
+pub static JSON_VALUES: ReaderLimit =
+    ReaderLimit::of("JSON_VALUES", 4_000_000, "values of JSON", SMALLER);
 /// Comparisons of one import. More are no longer read, and take long to judge.
 pub static IMPORT_COMPARISONS: ReaderLimit = ReaderLimit::of(
     "IMPORT_COMPARISONS",
@@ -139,10 +145,12 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 20] = [
+pub static READER_LIMITS: [&ReaderLimit; 22] = [
     &IMPORT_BYTES,
     &IMPORT_ROWS,
     &IMPORT_METRICS,
+    &IMPORT_COLUMNS,
+    &JSON_VALUES,
     &WORKBOOK_BYTES,
     &WORKBOOK_CELLS,
     &BUNDLE_MANIFEST_BYTES,

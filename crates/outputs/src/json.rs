@@ -3,13 +3,15 @@
 //! twice is an error, because readers disagree on which of the two counts.
 
 use crate::trouble::Trouble;
+use model::JSON_VALUES;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
 
-/// More values than this would fill the memory several times over.
-const MOST_VALUES: usize = 8_000_000;
+/// Lists of more elements are cut off where they are.
+const MOST_MOVED: usize = 64;
 /// Counts beyond this are not exact as floating-point numbers, and nobody counts so far.
 const LARGEST_COUNT: u64 = 1 << 53;
 
@@ -36,7 +38,7 @@ impl Json {
     /// Parses one value that is all there is.
     ///
     /// # Errors
-    /// When it is no JSON, has more than 8 000 000 values, or is followed by something.
+    /// When it is no JSON, has more values than `JSON_VALUES`, or is followed by something.
     pub fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
         Self::parse_without(bytes, &[])
     }
@@ -59,16 +61,16 @@ impl Json {
     /// Parses the value at the beginning, and returns what follows it.
     ///
     /// # Errors
-    /// When it is no JSON, or has more than 8 000 000 values.
+    /// When it is no JSON, or has more values than `JSON_VALUES`.
     pub fn parse_first(bytes: &[u8]) -> Result<(Self, &[u8]), Trouble> {
         Self::first(bytes, &[])
     }
 
     fn first<'b>(bytes: &'b [u8], left_out: &[&str]) -> Result<(Self, &'b [u8]), Trouble> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let left = Cell::new(MOST_VALUES);
+        let count = Cell::new(0);
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-        let parsed = Builder { left: &left, left_out }.deserialize(&mut deserializer);
+        let parsed = Builder { count: &count, left_out }.deserialize(&mut deserializer);
         let parsed = parsed.map_err(|error| {
             let text = error.to_string();
             let cause = text.split(" at line ").next().unwrap_or(&text);
@@ -95,7 +97,7 @@ pub fn line_of(bytes: &[u8], place: usize) -> u64 {
 /// Builds values, and counts them.
 #[derive(Clone, Copy)]
 struct Builder<'c> {
-    left: &'c Cell<usize>,
+    count: &'c Cell<u64>,
     left_out: &'c [&'c str],
 }
 
@@ -103,9 +105,9 @@ impl<'de> DeserializeSeed<'de> for Builder<'_> {
     type Value = Json;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
-        let left = self.left.get().checked_sub(1);
-        let left = left.ok_or_else(|| D::Error::custom("it has more than 8000000 values"))?;
-        self.left.set(left);
+        let count = self.count.get() + 1;
+        JSON_VALUES.check(count).map_err(D::Error::custom)?;
+        self.count.set(count);
         deserializer.deserialize_any(self)
     }
 }
@@ -146,24 +148,44 @@ impl<'de> Visitor<'de> for Builder<'_> {
         while let Some(item) = access.next_element_seed(self)? {
             items.push(item);
         }
-        Ok(Json::List(items))
+        Ok(Json::List(fitted(items)))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json, A::Error> {
-        let mut entries = Vec::new();
+        let mut entries: Vec<(String, Json)> = Vec::new();
         let mut seen = BTreeSet::new();
         while let Some(key) = access.next_key::<String>()? {
             if self.left_out.contains(&key.as_str()) {
                 access.next_value::<IgnoredAny>()?;
                 continue;
             }
-            if !seen.insert(key.clone()) {
+            let is_new = seen.insert(digest(&key));
+            if !is_new && entries.iter().any(|(known, _)| *known == key) {
                 return Err(A::Error::custom(format_args!("the key {key:?} is given twice")));
             }
             entries.push((key, access.next_value_seed(self)?));
         }
-        Ok(Json::Object(entries))
+        Ok(Json::Object(fitted(entries)))
     }
+}
+
+/// What equal keys have alike: a second copy of each would be as large as the first.
+fn digest(key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(key.as_bytes());
+    hasher.finish()
+}
+
+/// A list without room for more: a file may hold millions of a single element. A short one moves,
+/// because what is cut off in place is of no use to the next.
+fn fitted<T>(mut list: Vec<T>) -> Vec<T> {
+    if list.len() > MOST_MOVED {
+        list.shrink_to_fit();
+        return list;
+    }
+    let mut moved = Vec::with_capacity(list.len());
+    moved.append(&mut list);
+    moved
 }
 
 /// A value and where it stands.
@@ -363,6 +385,26 @@ mod tests {
             assert_eq!(found, Some(line), "{text}: {cause}");
             assert!(cause.contains(words), "{text}: {cause}");
         }
+    }
+
+    #[test]
+    fn more_values_than_are_held_are_refused_by_the_name_of_the_limit() {
+        let most = usize::try_from(JSON_VALUES.most).unwrap();
+        let text = format!("[{}1]", "1,".repeat(most - 1));
+        let (_, cause) = line_and_cause(&text);
+        assert!(cause.contains("limit JSON_VALUES"), "{cause}");
+    }
+
+    #[test]
+    fn lists_and_objects_have_no_room_for_more() {
+        let Json::List(items) = Json::parse(b"[[1], {\"a\": 1}, []]").unwrap() else { panic!() };
+        let room = |value: &Json| match value {
+            Json::List(of) => of.capacity() - of.len(),
+            Json::Object(of) => of.capacity() - of.len(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(items.iter().map(room).collect::<Vec<_>>(), [0; 3]);
+        assert_eq!(items.capacity(), 3);
     }
 
     #[test]

@@ -34,6 +34,8 @@ const SIZES: [(&str, f64); 6] = [
 const DIGITS: usize = 2;
 /// Counts beyond this are not exact as floating-point numbers, and nobody counts so far.
 const LARGEST_COUNT: u64 = 1 << 53;
+/// How what it says of a run begins.
+const BEGINS: &str = "Running ";
 /// How what it says begins where it did not run.
 const COMPLAINTS: [&str; 4] =
     ["unable to ", "invalid URL: ", "number of connections must be ", "Usage: wrk "];
@@ -124,8 +126,7 @@ impl WrkReport {
     /// When wrk did not run, when this is not its text, or when a number is missing or
     /// contradicts another; with its line.
     pub fn parse(text: &str) -> Result<Self, WrkFailure> {
-        let lines: Vec<(u64, &str)> = (1..).zip(text.lines()).collect();
-        let Some(from) = lines.iter().position(|(_, line)| line.starts_with("Running ")) else {
+        let Some((from, before)) = line_at(text, BEGINS) else {
             let complains = |line: &&str| COMPLAINTS.iter().any(|words| line.starts_with(words));
             let complaint = text.lines().find(complains);
             return Err(match complaint {
@@ -133,17 +134,18 @@ impl WrkReport {
                 None => Trouble::new("no line of a run that began", REMEDY).into(),
             });
         };
-        let lines = &lines[from..];
-        let to = lines.iter().position(|(_, line)| line.starts_with("Transfer/sec:"));
-        let Some(to) = to else {
+        let run = &text[from..];
+        let Some((last, within)) = line_at(run, "Transfer/sec:") else {
             let cause = "no `Transfer/sec:` at its end: it is cut short";
             return Err(Trouble::new(cause, REMEDY).into());
         };
-        let (lines, after) = lines.split_at(to + 1);
-        if let Some((number, _)) = after.iter().find(|(_, line)| line.starts_with("Running ")) {
-            return Err(Trouble::at(*number, "is of a second run", "give each its file").into());
+        let end = run[last..].find('\n').map_or(run.len(), |length| last + length + 1);
+        let (run, after) = run.split_at(end);
+        if let Some((_, more)) = line_at(after, BEGINS) {
+            let number = before + within + more + 2;
+            return Err(Trouble::at(number, "is of a second run", "give each its file").into());
         }
-        Ok(Self::read(&Lines(lines))?)
+        Ok(Self::read(&Lines { text: run, first: before + 1 })?)
     }
 
     fn read(lines: &Lines<'_>) -> Result<Self, Trouble> {
@@ -280,22 +282,41 @@ fn size(text: &str) -> Option<f64> {
     Some(hundredths(digits)? as f64 / 100.0 * unit)
 }
 
-/// The lines of one run, with their numbers.
-struct Lines<'t>(&'t [(u64, &'t str)]);
+/// Where the first line with this beginning begins, and how many lines are before it.
+fn line_at(text: &str, beginning: &str) -> Option<(usize, u64)> {
+    let mut at = 0;
+    for (before, line) in (0..).zip(text.split_inclusive('\n')) {
+        if line.starts_with(beginning) {
+            return Some((at, before));
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// The lines of one run. They are not held: a file may be nothing but ends of lines.
+struct Lines<'t> {
+    text: &'t str,
+    /// The number of the first.
+    first: u64,
+}
 
 impl<'t> Lines<'t> {
+    /// All of them with their numbers.
+    fn all(&self) -> impl Iterator<Item = (u64, &'t str)> + use<'t> {
+        (self.first..).zip(self.text.lines())
+    }
+
     /// The first line that has `mark` in it, as what is read from before and after it.
     fn maybe<T>(
         &self,
         mark: &str,
         read: impl Fn(&'t str, &'t str) -> Option<T>,
     ) -> Result<Option<T>, Trouble> {
-        let mut split =
-            self.0.iter().filter_map(|(number, line)| Some((number, line.split_once(mark)?)));
-        let Some((number, (before, after))) = split.next() else { return Ok(None) };
-        let wrong = || {
-            Trouble::at(*number, format!("`{}` without what belongs to it", mark.trim()), REMEDY)
-        };
+        let split = self.all().find_map(|(number, line)| Some((number, line.split_once(mark)?)));
+        let Some((number, (before, after))) = split else { return Ok(None) };
+        let wrong =
+            || Trouble::at(number, format!("`{}` without what belongs to it", mark.trim()), REMEDY);
         read(before, after).ok_or_else(wrong).map(Some)
     }
 
@@ -312,17 +333,15 @@ impl<'t> Lines<'t> {
     /// What `--latency` adds.
     fn percentiles(&self) -> Result<Option<[Time; 4]>, Trouble> {
         let heading = "  Latency Distribution";
-        let Some(from) = self.0.iter().position(|(_, line)| line.starts_with(heading)) else {
-            return Ok(None);
-        };
-        let (number, line) = self.0[from];
+        let mut lines = self.all().skip_while(|(_, line)| !line.starts_with(heading));
+        let Some((number, line)) = lines.next() else { return Ok(None) };
         if line.trim_end() != heading {
             let cause = "is of wrk2 or another kin of wrk, whose latencies mean something else";
             return Err(Trouble::at(number, cause, REMEDY));
         }
         let mut times = [Time { ns: 0, step_ns: 0 }; 4];
-        for (place, percentile) in PERCENTILES.iter().enumerate() {
-            let row = self.0.get(from + 1 + place).and_then(|(_, row)| {
+        for (time, percentile) in times.iter_mut().zip(&PERCENTILES) {
+            let row = lines.next().and_then(|(_, row)| {
                 let (percent, time) = row.trim().split_once('%')?;
                 (Percentile::parse(percent)? == *percentile).then(|| Time::parse(time.trim()))?
             });
@@ -330,7 +349,7 @@ impl<'t> Lines<'t> {
                 let cause = format!("`Latency Distribution` without {}", percentile.name());
                 Trouble::at(number, cause, REMEDY)
             };
-            times[place] = row.ok_or_else(missing)?;
+            *time = row.ok_or_else(missing)?;
         }
         Ok(Some(times))
     }

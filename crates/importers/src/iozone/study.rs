@@ -137,6 +137,7 @@ pub(super) fn of_text(source: &ImportFile<'_>) -> Result<Study, Trouble> {
     let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
     let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let delimiter = if header.contains(&b'\t') { b'\t' } else { b',' };
+    tidy::check_columns(bytes, delimiter)?;
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(delimiter)
         .trim(csv::Trim::All)
