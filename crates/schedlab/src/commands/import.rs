@@ -63,10 +63,11 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     campaign.mark_finished()?;
     keep_count(common, &campaign);
     let directory = campaign.directory().to_owned();
-    // Judging reads the campaign anew: nothing is held twice.
+    // Judging reads the campaign anew, on several threads: nothing is held twice.
     drop((campaign, imported));
     drop(sources);
     drop(files);
+    sys::return_freed_memory();
     tell(&replicates(&mapping, importer));
     conclude(common, &directory, Presentation::default())
 }
