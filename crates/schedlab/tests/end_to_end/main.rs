@@ -18,6 +18,7 @@ mod host;
 mod import;
 mod kernels;
 mod log;
+mod memory;
 mod net;
 mod reboots;
 mod schedulers;

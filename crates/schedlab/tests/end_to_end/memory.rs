@@ -1,0 +1,348 @@
+//! How much memory the binary needs for what somebody else wrote: at most 64 MB, its own code
+//! included, and twenty times the size of the input, and never more than 512 MB
+//! (docs/adr/0040-limits-of-readers-have-names.md).
+//!
+//! The kernel counts the largest resident set of a child from that of the process that starts it, so
+//! inputs are written piece by piece and never held here.
+
+use crate::bench::{Bench, KNOWN_EFFECT};
+use std::fs::{self, File};
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What the binary may have of itself.
+const FREE_BYTES: u64 = 64 << 20;
+/// For each byte of the input.
+const FACTOR: u64 = 20;
+/// Whatever the input.
+const MOST_BYTES: u64 = 512 << 20;
+/// 4 MB of one kind.
+const LARGE: usize = 4 << 20;
+
+/// A header of HdrHistogram's V2 that declares 4 GiB of counts, and nothing behind it.
+const DECLARES_4_GIB: &str = "HISTE/////8AAAAAAAAAAwAAAAAAAAABAAADRjC4oAA/8AAAAAAAAA==";
+
+/// An input, what is done with it, and what comes of that.
+struct Case<'a> {
+    what: &'a str,
+    size_bytes: u64,
+    arguments: &'a [&'a str],
+    /// Exit codes that are an answer.
+    codes: &'a [i32],
+    /// Stands in what is told.
+    word: &'a str,
+}
+
+/// Runs the binary, and holds its answer and its memory against what they may be.
+fn check(bench: &Bench, case: &Case<'_>) {
+    let path = bench.path().join("told");
+    let told = File::create(&path).unwrap();
+    let mut command = bench.command(case.arguments);
+    command.stdin(Stdio::null()).stdout(told.try_clone().unwrap()).stderr(told);
+    let (status, peak_bytes) = sys::wait_with_peak(command.spawn().unwrap()).unwrap();
+    let mut told = Vec::new();
+    File::open(&path).unwrap().take(1 << 16).read_to_end(&mut told).unwrap();
+    let told = String::from_utf8_lossy(&told);
+    let Case { what, size_bytes, arguments, codes, word } = case;
+    let is_answer = status.code().is_some_and(|code| codes.contains(&code));
+    assert!(is_answer, "{what}: {arguments:?} ended with {status}\n{told}");
+    assert!(told.contains(word), "{what}: {told}");
+    let most = (FREE_BYTES + FACTOR * size_bytes).min(MOST_BYTES);
+    println!("{what}: {} MB of {} MB", peak_bytes >> 20, most >> 20);
+    assert!(peak_bytes <= most, "{what}: {peak_bytes} bytes, and {most} are enough\n{told}");
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn size(path: &Path) -> u64 {
+    fs::metadata(path).unwrap().len()
+}
+
+/// A tidy table of two subjects in turns; 24 bytes in each row, as people write them.
+fn table(path: &Path, rows: usize) {
+    let mut file = BufWriter::new(File::create(path).unwrap());
+    writeln!(file, "scheduler,run,latency_us").unwrap();
+    // A linear congruential generator: the file is the same everywhere.
+    let mut state = 12_345_u64;
+    for row in 0..rows {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let noise = (state >> 33) as f64 / f64::from(1_u32 << 31);
+        let subject = ["baseline", "modified"][row % 2];
+        writeln!(file, "{subject},{:06},{:.4}", row / 2, 100.0 + 10.0 * noise).unwrap();
+    }
+    file.flush().unwrap();
+}
+
+fn import_table(rows: usize) {
+    let bench = Bench::new();
+    let path = bench.path().join("table.csv");
+    table(&path, rows);
+    let file = text(&path);
+    let named = ["--subject", "scheduler", "--replicate", "run", "--value", "latency_us:lower:us"];
+    let arguments: Vec<&str> = ["import", "csv", &file].into_iter().chain(named).collect();
+    let case = Case {
+        what: "a table",
+        size_bytes: size(&path),
+        arguments: &arguments,
+        codes: &[0],
+        word: "modified",
+    };
+    check(&bench, &case);
+    let records = bench.campaign().join("records.jsonl");
+    let again = Case {
+        what: "its campaign",
+        size_bytes: size(&records),
+        arguments: &["judge", "last"],
+        ..case
+    };
+    check(&bench, &again);
+}
+
+#[test]
+fn a_table_of_many_rows_is_imported_and_judged_within_its_memory() {
+    import_table(50_000);
+}
+
+mod whole {
+    #[test]
+    fn a_table_of_half_a_million_rows_is_imported_and_judged_within_its_memory() {
+        super::import_table(500_000);
+    }
+}
+
+/// Writes so much of a pattern.
+fn repeated(path: &Path, begin: &[u8], pattern: &[u8], bytes: usize) {
+    let mut file = BufWriter::new(File::create(path).unwrap());
+    file.write_all(begin).unwrap();
+    for _ in 0..bytes / pattern.len() {
+        file.write_all(pattern).unwrap();
+    }
+    file.flush().unwrap();
+}
+
+#[test]
+fn every_importer_answers_large_and_deep_input_within_its_memory() {
+    let bench = Bench::new();
+    let path = bench.path().join("hostile");
+    let file = text(&path);
+    let other = bench.path().join("other");
+    fs::write(&other, "x\n").unwrap();
+    let other = format!("b={}", text(&other));
+    let patterns: [(&str, &[u8], &[u8]); 5] = [
+        ("one line", b"", b"x"),
+        ("brackets", b"", b"["),
+        ("braces", b"", b"{\"a\":"),
+        ("fields", b"s,v\na,1\n", b",1"),
+        ("short lines", b"", b"1\n"),
+    ];
+    for importer in importers::IMPORTERS {
+        let id = importer.describe().id;
+        for (name, begin, pattern) in patterns {
+            repeated(&path, begin, pattern, LARGE);
+            let what = format!("{name} as {id}");
+            let mut arguments = vec!["import", id, &file, &other];
+            if ["csv", "tsv"].contains(&id) {
+                arguments.extend(["--value", "v:lower"]);
+            }
+            let case = Case {
+                what: &what,
+                size_bytes: size(&path),
+                arguments: &arguments,
+                codes: &[2],
+                word: "cannot",
+            };
+            check(&bench, &case);
+        }
+    }
+}
+
+#[test]
+fn experiments_and_mappings_of_any_depth_are_answered_within_their_memory() {
+    let bench = Bench::new();
+    let path = bench.path().join("deep.toml");
+    let file = text(&path);
+    let patterns: [(&str, &[u8], &[u8], usize); 4] = [
+        ("brackets", b"a = ", b"[", 1 << 19),
+        ("tables", b"a = ", b"{b=", 1 << 19),
+        ("keys", b"a", b".a", 1 << 19),
+        ("too much", b"a = 1\n", b"#\n", LARGE),
+    ];
+    for (name, begin, pattern, bytes) in patterns {
+        repeated(&path, begin, pattern, bytes);
+        for arguments in [
+            &["plan", &file][..],
+            &["import", "csv", &file, "--mapping", &file, "--value", "v:lower"],
+        ] {
+            let what = format!("{name} as {}", arguments[0]);
+            let size_bytes = size(&path);
+            check(&bench, &Case { what: &what, size_bytes, arguments, codes: &[2], word: "" });
+        }
+    }
+}
+
+/// A bench with a campaign of the simulator, and where it lies.
+fn campaign() -> (Bench, PathBuf) {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", KNOWN_EFFECT);
+    bench.expect(0, &["run", &file]);
+    let directory = bench.campaign();
+    (bench, directory)
+}
+
+/// Every way to read a campaign or a bundle, each of which must refuse it.
+fn refused(bench: &Bench, what: &str, (path, size_bytes): (&Path, u64), word: &str) {
+    let file = text(path);
+    let mut ways = vec![vec!["show", &file], vec!["report", &file, "--output", "-"]];
+    if path.is_dir() {
+        ways.push(vec!["judge", &file]);
+    } else {
+        ways.push(vec!["verify", &file]);
+    }
+    for arguments in ways {
+        let what = format!("{what}: {}", arguments[0]);
+        check(
+            bench,
+            &Case { what: &what, size_bytes, arguments: &arguments, codes: &[1, 2], word },
+        );
+    }
+}
+
+#[test]
+fn a_histogram_that_declares_4_gib_is_refused_within_its_memory() {
+    let (bench, directory) = campaign();
+    let path = directory.join("records.jsonl");
+    let records = fs::read_to_string(&path).unwrap();
+    // In every record: each was allocated, once for each thread that reads.
+    let sample = format!(
+        "\"samples\":[{{\"source\":\"x\",\"histogram\":{{\"hdr\":\"{DECLARES_4_GIB}\"}}}},"
+    );
+    let hostile = records.replace("\"samples\":[", &sample);
+    assert!(hostile.len() > records.len());
+    fs::write(&path, &hostile).unwrap();
+    refused(&bench, "a histogram", (&directory, hostile.len() as u64), "HISTOGRAM_COUNTS");
+}
+
+#[test]
+fn a_plan_of_400_000_subjects_is_refused_within_its_memory() {
+    let (bench, directory) = campaign();
+    let path = directory.join("plan.json");
+    let plan = fs::read_to_string(&path).unwrap();
+    let (before, after) = plan.split_once("\"subjects\": [").unwrap();
+    let mut file = BufWriter::new(File::create(&path).unwrap());
+    write!(file, "{before}\"subjects\": [").unwrap();
+    for number in 0..400_000 {
+        write!(file, "{{\"id\":\"s{number}\",\"levels\":{{}},\"is_control\":false}},").unwrap();
+    }
+    write!(file, "{after}").unwrap();
+    file.flush().unwrap();
+    drop(file);
+    refused(&bench, "a plan", (&directory, size(&path)), "PLAN_SUBJECTS");
+    // The same as a bundle, which is far smaller: the plan is given up before it is held.
+    let bundle = packed(&bench, &directory);
+    refused(&bench, "a bundle of it", (&bundle, size(&bundle)), "PLAN_SUBJECTS");
+}
+
+#[test]
+fn a_record_without_end_is_refused_within_its_memory() {
+    let (bench, directory) = campaign();
+    let path = directory.join("records.jsonl");
+    // Sparse: it reads as zeros and takes no room.
+    File::options().write(true).open(&path).unwrap().set_len(4 << 30).unwrap();
+    refused(&bench, "a line", (&directory, 4 << 30), "RECORD_BYTES");
+}
+
+/// A campaign's directory as a bundle whose manifest fits, whatever is in it.
+fn packed(bench: &Bench, directory: &Path) -> PathBuf {
+    let whole = bench.path().join("whole.tar.gz");
+    let (other, _) = campaign();
+    other.expect(0, &["bundle", "last", "--output", &text(&whole)]);
+    let home = bench.path().join("unpacked");
+    fs::create_dir(&home).unwrap();
+    tool("tar", &home, &["-xzf", &text(&whole)]);
+    let manifest = home.join("manifest.json");
+    let mut document: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
+    let files = document["files"].as_object_mut().unwrap();
+    files.retain(|name, _| directory.join(name).exists());
+    let names: Vec<String> = files.keys().cloned().collect();
+    for name in &names {
+        fs::copy(directory.join(name), home.join(name)).unwrap();
+        let sum = tool("sha256sum", &home, &[name]);
+        files[name] = serde_json::json!({ "size": size(&home.join(name)), "sha256": sum[..64] });
+    }
+    fs::write(&manifest, document.to_string()).unwrap();
+    let target = bench.path().join("hostile.tar.gz");
+    let words = ["--format=ustar", "-czf", &text(&target), "manifest.json"];
+    let names = names.iter().map(String::as_str);
+    tool("tar", &home, &words.into_iter().chain(names).collect::<Vec<_>>());
+    target
+}
+
+fn tool(program: &str, directory: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).current_dir(directory).output().unwrap();
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The header of an archive's entry (POSIX.1-1988, ustar).
+fn header(name: &str, kind: u8, size_bytes: u64) -> [u8; 512] {
+    let mut header = [0; 512];
+    header[..name.len()].copy_from_slice(name.as_bytes());
+    header[100..107].copy_from_slice(b"0000644");
+    header[124..135].copy_from_slice(format!("{size_bytes:011o}").as_bytes());
+    header[156] = kind;
+    header[257..265].copy_from_slice(b"ustar\x0000");
+    header[148..156].fill(b' ');
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..154].copy_from_slice(format!("{sum:06o}").as_bytes());
+    header[154] = 0;
+    header
+}
+
+/// An archive behind gzip: a manifest that names these files, then one entry of so many equal bytes.
+fn archive(path: &Path, names: &[&str], (name, kind, bytes): (&str, u8, u64)) {
+    let target = File::create(path).unwrap();
+    let mut packer =
+        Command::new("gzip").arg("-1").stdin(Stdio::piped()).stdout(target).spawn().unwrap();
+    let mut input = packer.stdin.take().unwrap();
+    let files: serde_json::Map<String, serde_json::Value> = names
+        .iter()
+        .map(|name| {
+            ((*name).to_owned(), serde_json::json!({ "size": bytes, "sha256": "0".repeat(64) }))
+        })
+        .collect();
+    let manifest = serde_json::json!({
+        "format": "schedlab.bundle/2",
+        "campaign": "hostile",
+        "schedlab": "0.1.0",
+        "files": files,
+    })
+    .to_string();
+    input.write_all(&header("manifest.json", b'0', manifest.len() as u64)).unwrap();
+    input.write_all(manifest.as_bytes()).unwrap();
+    input.write_all(&vec![0; manifest.len().next_multiple_of(512) - manifest.len()]).unwrap();
+    input.write_all(&header(name, kind, bytes)).unwrap();
+    let piece = vec![b'x'; 1 << 20];
+    for _ in 0..bytes >> 20 {
+        input.write_all(&piece).unwrap();
+    }
+    input.write_all(&[0; 1024]).unwrap();
+    drop(input);
+    assert!(packer.wait().unwrap().success());
+}
+
+#[test]
+fn archives_of_long_names_extended_headers_and_one_line_are_answered_within_their_memory() {
+    let bench = Bench::new();
+    let path = bench.path().join("hostile.tar.gz");
+    for (what, kind) in [("a long name", b'L'), ("a header", b'x'), ("a global header", b'g')] {
+        archive(&path, &["plan.json"], ("long", kind, 256 << 20));
+        refused(&bench, what, (&path, size(&path)), "");
+    }
+    archive(&path, &["records.jsonl"], ("records.jsonl", b'0', 256 << 20));
+    refused(&bench, "one line", (&path, size(&path)), "");
+}
