@@ -39,7 +39,7 @@ pub fn scan_on(files: &dyn Files, path: &Path) -> Result<Scan> {
 }
 
 /// The same for a reader that asks how many there are and what the last one is bound to: each is
-/// parsed, and none is held, so that whoever loaded them holds them once.
+/// parsed, and none is held, so that a caller that loaded them holds them once.
 pub fn scan_digests_on(files: &dyn Files, path: &Path) -> Result<Scan> {
     scan_behind(files, path, &ReadPosition::default(), Kept::Digests)
 }
