@@ -41,7 +41,8 @@ impl NoiseCase {
         Self { shape: Shape { margin: Shape::PAIR.margin, ..self.shape }, ..self }
     }
 
-    /// No more than the interval may miss.
+    /// No more than the interval may miss: where no large spike occurred, nothing in the values tells
+    /// of them (docs/method.md#m-spikes).
     fn unsheltered(self) -> Self {
         Self { limit: Limit::AtMost(1.0 - LEAST_COVERAGE), ..self }
     }
@@ -75,8 +76,8 @@ fn cases() -> Vec<NoiseCase> {
         NoiseCase::of("it is by 1.5 %, one boot, 10 blocks", 10, |_| plain(slower))
             .for_comparison(),
         // Without a margin a difference is false wherever the interval misses the truth.
-        NoiseCase::of("one arm skewed, no margin, 10 blocks", 10, skewed).unsheltered(),
-        NoiseCase::of("one arm skewed, no margin, 20 blocks", 20, skewed).unsheltered(),
+        NoiseCase::of("one arm skewed, no margin, 10 blocks", 10, skewed),
+        NoiseCase::of("one arm skewed, no margin, 20 blocks", 20, skewed),
         NoiseCase::of("one arm with spikes, no margin, 10 blocks", 10, spiky).unsheltered(),
         NoiseCase::of("one arm with spikes, no margin, 20 blocks", 20, spiky).unsheltered(),
         NoiseCase::of("one arm three times as noisy, 10 blocks", 10, |_| plain(noisier))
