@@ -1,6 +1,7 @@
 //! Our own statistics against their targets, through the real planner and judge.
 
 use crate::bench::Bench;
+use std::collections::BTreeSet;
 
 const TABLE: &str = include_str!("../../../../docs/calibration.md");
 const METHOD: &str = include_str!("../../../../docs/method.md");
@@ -104,4 +105,25 @@ fn the_same_calibration_gives_the_same_table() {
         ["calibrate", "--quick", "--json", "--repetitions", "20", "--only", "S1, 10 blocks"];
     assert_eq!(bench.expect(0, &arguments), bench.expect(0, &arguments));
     bench.expect(2, &["calibrate", "--only", "no such row"]);
+}
+
+/// Codes of caveats in rows that begin, or end before a sentence, like this.
+fn codes_of(
+    table: &'static str,
+    code: fn(&'static str) -> Option<&'static str>,
+) -> BTreeSet<&'static str> {
+    heads(table).into_iter().filter_map(|row| code(row.name)).collect()
+}
+
+#[test]
+fn each_caveat_with_a_rate_of_false_alarms_has_one_of_hits_and_the_reverse() {
+    let alarms =
+        codes_of(TABLE, |name| Some(name.strip_prefix("false alarm ")?.split_once(", ")?.0));
+    let hits = codes_of(TABLE, |name| Some(name.split_once(" told of")?.0));
+    assert_eq!(alarms, hits);
+    // What a test at a level raises, by the table of warnings of the method.
+    for code in ["DRIFT", "AUTOCORR", "ORDER_EFFECT", "CARRY_OVER", "NOISY", "BIMODAL", "QUANTISED"]
+    {
+        assert!(alarms.contains(code), "{code} in {alarms:?}");
+    }
 }
