@@ -1,5 +1,6 @@
 //! QEMU's own control channel: the few commands of QMP that saving a machine, restoring it
-//! and pinning its processors need (docs/interop/qmp-spec.txt, QEMU 7.2).
+//! and pinning its processors need, and the events that tell of a pause
+//! (docs/interop/qmp-spec.txt, QEMU 7.2).
 
 use contract::{Error, Result};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -26,12 +27,14 @@ pub(crate) struct Control {
     stream: UnixStream,
     received: Vec<u8>,
     is_greeted: bool,
+    /// QEMU told of a pause, or of its end, that nobody has asked for yet.
+    was_paused: bool,
 }
 
 impl Control {
     /// The channel that a machine was started with.
     pub(crate) fn new(stream: UnixStream) -> Self {
-        Self { stream, received: Vec::new(), is_greeted: false }
+        Self { stream, received: Vec::new(), is_greeted: false, was_paused: false }
     }
 
     fn greet(&mut self) -> Result<()> {
@@ -91,6 +94,30 @@ impl Control {
             .collect()
     }
 
+    /// Whether the machine was paused since this was asked last, whether it goes on again or not:
+    /// QEMU tells every monitor of both, however short the pause was and at whichever monitor it was
+    /// ordered (events STOP and RESUME). It tells nothing of what was before the first time that this
+    /// was asked, nor where it cannot be asked.
+    pub(crate) fn was_paused(&mut self) -> bool {
+        let heard = self.greet().and_then(|()| self.take_events());
+        if let Err(error) = heard {
+            tracing::debug!(why = error.one_line(), "QEMU does not tell of pauses");
+        }
+        std::mem::take(&mut self.was_paused)
+    }
+
+    /// Reads what has arrived, and waits for nothing.
+    fn take_events(&mut self) -> Result<()> {
+        let mut is_more = Ok(true);
+        while matches!(is_more, Ok(true)) && self.received.len() <= LONGEST_ANSWER {
+            is_more = self.receive(Duration::ZERO);
+        }
+        // One that has ended may have told of a pause before.
+        while self.line_received()?.is_some() {}
+        is_more?;
+        Ok(())
+    }
+
     fn wait_for(
         &mut self,
         question: &str,
@@ -148,10 +175,8 @@ impl Control {
     fn next_line(&mut self) -> Result<Value> {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            if let Some(end) = self.received.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.received.drain(..=end).collect();
-                return serde_json::from_slice(&line)
-                    .map_err(|error| failed("understand QEMU", error.to_string()));
+            if let Some(line) = self.line_received()? {
+                return Ok(line);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() || self.received.len() > LONGEST_ANSWER {
@@ -161,21 +186,34 @@ impl Control {
         }
     }
 
-    fn receive(&mut self, patience: Duration) -> Result<()> {
+    /// A line that has arrived; what it tells of a pause is kept.
+    fn line_received(&mut self) -> Result<Option<Value>> {
+        let Some(end) = self.received.iter().position(|byte| *byte == b'\n') else {
+            return Ok(None);
+        };
+        let line: Vec<u8> = self.received.drain(..=end).collect();
+        let line: Value = serde_json::from_slice(&line)
+            .map_err(|error| failed("understand QEMU", error.to_string()))?;
+        self.was_paused |= matches!(line["event"].as_str(), Some("STOP" | "RESUME"));
+        Ok(Some(line))
+    }
+
+    /// Whether anything came in time.
+    fn receive(&mut self, patience: Duration) -> Result<bool> {
         let mut descriptors = [PollFd::new(&self.stream, PollFlags::IN)];
         let timeout = Timespec {
             tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: i64::from(patience.subsec_nanos()),
         };
         if !matches!(poll(&mut descriptors, Some(&timeout)), Ok(count) if count > 0) {
-            return Ok(());
+            return Ok(false);
         }
         let mut bytes = [0; 4096];
         match self.stream.read(&mut bytes) {
             Ok(0) => Err(failed("hear from QEMU", "it ended".to_owned())),
             Ok(count) => {
                 self.received.extend_from_slice(&bytes[..count]);
-                Ok(())
+                Ok(true)
             }
             Err(error) => Err(failed("hear from QEMU", error.to_string())),
         }
@@ -190,4 +228,48 @@ fn line(command: &str, arguments: &Value) -> Vec<u8> {
 
 fn failed(what: &str, why: String) -> Error {
     Error::environment(format!("cannot control the machine ({what})"), why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As QEMU 7.2.22 wrote it when another monitor said `stop` and `cont`.
+    const GREETING: &str = r#"{"QMP": {"version": {"qemu": {"micro": 22, "minor": 2, "major": 7}, "package": "Debian 1:7.2+dfsg-7+deb12u18+b3"}, "capabilities": ["oob"]}}
+{"return": {}}
+"#;
+    const STOP: &str = r#"{"timestamp": {"seconds": 1795770637, "microseconds": 235158}, "event": "STOP"}
+"#;
+    const RESUME: &str = r#"{"timestamp": {"seconds": 1795770637, "microseconds": 635293}, "event": "RESUME"}
+"#;
+    const SHUTDOWN: &str = r#"{"timestamp": {"seconds": 1795770638, "microseconds": 35952}, "event": "SHUTDOWN", "data": {"guest": false, "reason": "host-qmp-quit"}}
+"#;
+
+    #[test]
+    fn a_pause_and_its_end_are_told_once_and_other_events_are_none() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut control = Control::new(ours);
+        theirs.write_all(GREETING.as_bytes()).unwrap();
+        assert!(!control.was_paused(), "greeted, and nothing happened");
+        for (told, was_paused) in [
+            (format!("{STOP}{RESUME}"), true),
+            (String::new(), false),
+            (STOP.to_owned(), true),
+            (RESUME.to_owned(), true),
+            (SHUTDOWN.to_owned(), false),
+            (STOP[..40].to_owned(), false),
+            (STOP[40..].to_owned(), true),
+        ] {
+            theirs.write_all(told.as_bytes()).unwrap();
+            assert_eq!(control.was_paused(), was_paused, "{told}");
+        }
+        // What came between commands counts as well.
+        let answer = r#"{"return": {"status": "paused"}}"#;
+        theirs.write_all(format!("{STOP}{answer}\n").as_bytes()).unwrap();
+        assert_eq!(control.execute("query-status", &json!({})).unwrap()["status"], "paused");
+        theirs.write_all(RESUME.as_bytes()).unwrap();
+        drop(theirs);
+        assert!(control.was_paused(), "told before it ended");
+        assert!(!control.was_paused());
+    }
 }

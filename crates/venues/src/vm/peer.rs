@@ -45,6 +45,11 @@ impl Peer {
         self.0.guest.qemu.pid()
     }
 
+    /// Whether its machine was paused since this was asked last.
+    pub(crate) fn was_paused(&mut self) -> bool {
+        self.0.guest.qemu.control.was_paused()
+    }
+
     fn await_serving(&mut self, interrupt: &Interrupt) -> Result<(), Lost> {
         let words = [PROGRAM, PEER_ROLE].map(str::to_owned).to_vec();
         self.0.guest.send(&WireRequest::Execute { words, environment: Vec::new(), pty: None })?;

@@ -181,14 +181,14 @@ impl VenueSession for VmSession {
                 return Err(Error::environment("cannot run a trial", "no guest was prepared"));
             }
             State::On { booted, peer, boot_id, began: guest_began, is_spent, .. } => {
-                let mut still = GuestStandstill::begin(&booted.guest.qemu, peer.as_deref());
+                let mut still = GuestStandstill::begin(&mut booted.guest.qemu, peer.as_deref_mut());
                 let logs = self.logs.as_deref();
                 match converse(booted, trial, &self.booter, logs, &mut still, on_event) {
                     Ok((mut record, frames)) => {
                         *is_spent = record.fingerprint_difference.contains_key(NOT_PUT_BACK);
                         set_times(&mut record, &began);
                         explain(&mut record, booted.console.complaint());
-                        still.end(&mut record);
+                        still.end(&mut record, &mut booted.guest.qemu, peer.as_deref_mut());
                         let catalogue = &self.booter.host.host.catalogue;
                         match describe(booted, &self.booter, &self.facts) {
                             Ok(guest) => {
@@ -217,7 +217,7 @@ impl VenueSession for VmSession {
                         tracing::debug!(%lost, console = words, "the guest was lost");
                         let outcome = record::lost(engine, crowd.vcpus, &lost, &words);
                         let mut record = without_guest(trial, &began, boot_id, outcome);
-                        still.end(&mut record);
+                        still.end(&mut record, &mut booted.guest.qemu, peer.as_deref_mut());
                         record
                     }
                 }

@@ -1,5 +1,5 @@
 //! What stood still while a guest ran a trial, as its host sees it: QEMU that was stopped, a guest
-//! whose clock was halted, and this process itself (docs/method.md#m-suspended). What the guest sees,
+//! that QEMU paused or whose clock was halted, and this process itself (docs/method.md#m-suspended). What the guest sees,
 //! its own executor tells.
 
 use super::peer::Peer;
@@ -23,16 +23,17 @@ pub(crate) struct GuestStandstill {
 }
 
 impl GuestStandstill {
-    /// Begins to watch a guest, and the second one where there is one. What was stopped before does
-    /// not count.
-    pub(crate) fn begin(qemu: &Qemu, peer: Option<&Peer>) -> Self {
+    /// Begins to watch a guest, and the second one where there is one. What was stopped or paused
+    /// before does not count.
+    pub(crate) fn begin(qemu: &mut Qemu, peer: Option<&mut Peer>) -> Self {
         let mut processes = vec![(qemu.pid(), "QEMU")];
-        processes.extend(peer.map(|peer| (peer.pid(), "QEMU of the second guest")));
+        processes.extend(peer.as_ref().map(|peer| (peer.pid(), "QEMU of the second guest")));
         let sender = qemu.host_load.as_ref();
         processes.extend(sender.map(|sender| (sender.pid(), "the load generator on the host")));
         for (pid, _) in &processes {
             sys::was_stopped(*pid);
         }
+        paused(qemu, peer);
         let (heartbeat, runs) = (Heartbeat::start(), RunLengths::default());
         Self { heartbeat, processes, runs, halted: None }
     }
@@ -57,9 +58,9 @@ impl GuestStandstill {
     }
 
     /// Ends it: a trial in which something stood still is invalid, also where it failed.
-    pub(crate) fn end(mut self, record: &mut Record) {
+    pub(crate) fn end(mut self, record: &mut Record, qemu: &mut Qemu, peer: Option<&mut Peer>) {
         let seen = self.heartbeat.take().map(Heartbeat::stop).unwrap_or_default();
-        let Some(detail) = self.suspension(&seen) else { return };
+        let Some(detail) = self.suspension(&seen, paused(qemu, peer)) else { return };
         let code = CaveatCode::Suspended;
         if matches!(record.outcome, Outcome::Completed | Outcome::Failed { .. }) {
             let rule = code.as_str().to_owned();
@@ -77,14 +78,24 @@ impl GuestStandstill {
 
     /// While this process stood still nobody held the guest's clock against the host's, so its own
     /// standstill comes first.
-    fn suspension(&self, seen: &HeartbeatReport) -> Option<String> {
+    fn suspension(&self, seen: &HeartbeatReport, paused: Option<String>) -> Option<String> {
         let own = seen.suspension("the process that runs the campaign", LONGEST_STANDSTILL);
         let stopped = || {
             let (pid, name) = self.processes.iter().find(|(pid, _)| sys::was_stopped(*pid))?;
             Some(format!("{name} ({pid}) was stopped by a signal"))
         };
-        own.or_else(stopped).or_else(|| self.halted.clone())
+        own.or_else(stopped).or(paused).or_else(|| self.halted.clone())
     }
+}
+
+/// Which guest was paused since this was asked last, if one was. Both are asked, so that nothing of
+/// this trial is told of the next one.
+fn paused(qemu: &mut Qemu, peer: Option<&mut Peer>) -> Option<String> {
+    let tell = |guest: &str, pid: i32| format!("{guest} was paused by its QEMU ({pid})");
+    let first = qemu.control.was_paused().then(|| tell("the guest", qemu.pid()));
+    let second =
+        peer.and_then(|peer| peer.was_paused().then(|| tell("the second guest", peer.pid())));
+    first.or(second)
 }
 
 /// Lengths of runs by the host's clock: from the arrival of the phase that tells of one to the next
