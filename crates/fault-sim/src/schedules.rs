@@ -107,6 +107,26 @@ fn no_schedule_of_faults_loses_a_record_that_is_only_stored() {
 }
 
 #[test]
+fn a_schedule_that_fails_is_told_by_the_number_that_repeats_it() {
+    let fails: Run = |seed, is_traced| {
+        let operations = if is_traced { "its operations, and " } else { "" };
+        if seed % 7 == 3 {
+            Err(format!("{operations}what broke"))
+        } else {
+            Ok(ScheduleFacts::default())
+        }
+    };
+    let (failed, _) = all(20, fails);
+    assert_eq!(failed.iter().map(|(seed, _)| *seed).collect::<Vec<_>>(), [3, 10, 17]);
+    let told = explained(fails, &failed[1]);
+    assert!(told.contains("SCHEDLAB_FAULT_SEED=10 repeats it"), "{told}");
+    assert!(told.contains("its operations, and what broke"), "{told}");
+    let chance: Run =
+        |_, is_traced| if is_traced { Ok(ScheduleFacts::default()) } else { Err(String::new()) };
+    assert!(explained(chance, &(4, " odd".to_owned())).contains("it succeeds when it is repeated"));
+}
+
+#[test]
 fn a_schedule_is_the_same_again() {
     let runs: [Run; 4] =
         [schedule::run, journal_schedule::run, restore_schedule::run, schedule::run_stored];
