@@ -1,6 +1,7 @@
 //! Guest kernels: what is said without any, and a real one from Debian's archive.
 
 use crate::bench::{Bench, errors};
+use artefacts::digest;
 use kernels::{Kernels, load_order};
 use std::fs;
 use std::path::Path;
@@ -41,6 +42,51 @@ fn the_environment_names_the_cache_in_order() {
     assert_eq!(fetch(&[("HOME", bench.path())]), Some(1));
     assert_eq!(fetch(&[("SCHEDLAB_CACHE", bench.path())]), Some(1));
     assert_eq!(fetch(&[("XDG_CACHE_HOME", bench.path())]), Some(1));
+}
+
+/// A kernel that is only planned with.
+const PLANNED: &str = "title = \"digests\"\nvenue = \"vm\"\nblocks = 1\ncontrol = false\nsettle = \"0s\"\n\
+                       probes = []\nkernel = \"debian:6.1\"\n[subjects.one]\n[subjects.other]\nnice = \"5\"\n\
+                       [[workloads]]\nuse = \"command\"\nrun = [\"/bin/sleep\", \"0.1\"]\n";
+
+#[test]
+fn a_plan_and_a_run_refuse_a_cached_kernel_of_which_anything_changed() {
+    let bench = Bench::new();
+    let place = bench.path().join("cache");
+    let cache = place.display().to_string();
+    let entry = place.join("kernels/debian-6.1.1-1");
+    let (image, modules) = (entry.join("vmlinuz"), entry.join("modules"));
+    let module = modules.join("module.ko");
+    fs::create_dir_all(&modules).unwrap();
+    fs::write(&image, "image").unwrap();
+    fs::write(entry.join("config"), "").unwrap();
+    fs::write(&module, "module").unwrap();
+    let stored = serde_json::json!({
+        "format": "schedlab.kernel/1",
+        "name": "debian:6.1.1-1",
+        "release": "6.1.1-cloud-amd64",
+        "version": { "major": 6, "minor": 1, "patch": 1 },
+        "digest": digest::of_bytes(b"image"),
+        "modules_digest": digest::of_tree(&modules).unwrap(),
+    });
+    fs::write(entry.join("kernel.json"), stored.to_string()).unwrap();
+    let file = bench.experiment("digests", PLANNED);
+    let planned = || bench.expect(0, &["--cache", &cache, "plan", &file]);
+    // Another thing may be missing here.
+    let shown = planned();
+    assert!(!shown.contains("the kernel debian:"), "{shown}");
+    for changed in [&module, &image] {
+        let before = fs::read(changed).unwrap();
+        fs::write(changed, "another").unwrap();
+        let shown = planned();
+        assert!(shown.contains("SHA-256"), "{}: {shown}", changed.display());
+        let output = bench.run(&["--cache", &cache, "run", &file]);
+        assert_eq!(output.status.code(), Some(4), "{}", errors(&output));
+        assert!(errors(&output).contains("SHA-256"), "{}", errors(&output));
+        assert!(!bench.results().exists(), "nothing ran");
+        fs::write(changed, before).unwrap();
+    }
+    assert!(!planned().contains("the kernel debian:"));
 }
 
 #[test]
