@@ -27,6 +27,7 @@ mod service;
 mod sim;
 mod soak;
 mod storage;
+mod strangers;
 mod suites;
 mod suspended;
 mod undo;

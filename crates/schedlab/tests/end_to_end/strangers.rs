@@ -1,0 +1,122 @@
+//! What other users of the machine made, and what files say that are not to be believed: nothing of
+//! it stops a restore, answers for one, or is obeyed by a terminal.
+
+use crate::bench::{Bench, errors};
+use executor::{JournalEntry, Lock, LockHolder, journal_text};
+use std::fs::{self, File};
+use std::os::unix::fs::chown;
+use std::path::PathBuf;
+use std::process::Output;
+use sys::{Machine, PrivateDirectory};
+
+const NOBODY: u32 = 65_534;
+const JOURNAL: &str = "journal.jsonl";
+/// Clears a screen, sets a title, changes colours (C1) and turns letters round.
+const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}";
+
+const SHORT: &str = "title = \"short\"\nvenue = \"host\"\nblocks = 1\ncontrol = false\nsettle = \"0s\"\n\
+                     probes = []\n[subjects.a]\n[subjects.b]\nnice = \"1\"\n[[workloads]]\nuse = \"command\"\n\
+                     run = [\"/bin/sleep\", \"0.1\"]\ninvocations = 1\n";
+
+/// A runtime directory such as any user can make one in `/tmp`: its lock is held, and its holder
+/// is a process that lives.
+struct StrangersDirectory {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl StrangersDirectory {
+    /// Named after this process, so that no two tests have one.
+    fn make(machine: &Machine) -> Self {
+        let pid = std::process::id();
+        let path = PathBuf::from(format!("/tmp/schedlab-{pid}"));
+        fs::create_dir(&path).unwrap();
+        let (lock, holder) = (path.join("lock"), path.join("holder.json"));
+        let pid = pid.cast_signed();
+        let start_ticks = machine.process_stat(pid).unwrap().start_ticks;
+        let purpose = "campaign of a stranger".to_owned();
+        let text = serde_json::to_vec(&LockHolder { pid, start_ticks, purpose }).unwrap();
+        fs::write(&holder, text).unwrap();
+        let locked = File::create(&lock).unwrap();
+        locked.lock().unwrap();
+        for owned in [&lock, &holder, &path] {
+            chown(owned, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        Self { path, _lock: locked }
+    }
+}
+
+impl Drop for StrangersDirectory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Leaves a journal of this boot.
+fn leave(machine: &Machine, bench: &Bench, mark: &str, left: JournalEntry, damaged: &str) {
+    let boot_id = machine.boot_id().unwrap();
+    let session = JournalEntry::Session { boot_id, mark: format!("SCHEDLAB_MARK={mark}") };
+    let text = journal_text(&[session, left]).unwrap() + damaged;
+    let runtime = PrivateDirectory::make(&bench.path().join("run")).unwrap();
+    runtime.write(JOURNAL, text.as_bytes()).unwrap();
+}
+
+#[test]
+fn a_directory_of_another_user_neither_stops_a_restore_nor_answers_for_one() {
+    if !rustix::process::geteuid().is_root() {
+        testing::skip("only root can give a directory to another user");
+        return;
+    }
+    let bench = Bench::new();
+    let machine = Machine::host(bench.path().join("run"));
+    let left = bench.path().join("scratch");
+    fs::create_dir(&left).unwrap();
+    let mark = format!("{}-left", bench.mark());
+    leave(&machine, &bench, &mark, JournalEntry::Directory { path: left.clone() }, "");
+    let stranger = StrangersDirectory::make(&machine);
+    let told = bench.expect(7, &["restore", "--check"]);
+    assert!(told.contains(&left.display().to_string()), "{told}");
+    bench.expect(0, &["restore"]);
+    assert!(!left.exists());
+    let told = bench.expect(0, &["restore", "--check"]);
+    assert!(!told.contains("stranger"), "{told}");
+    bench.expect(0, &["run", &bench.experiment("short", SHORT)]);
+    assert!(stranger.path.join("holder.json").exists(), "it is not ours to remove");
+}
+
+fn assert_inert(what: &str, output: &Output) {
+    for stream in [&output.stdout, &output.stderr] {
+        let text = String::from_utf8(stream.clone()).unwrap();
+        let is_obeyed = |letter: &char| !matches!(letter, '\n' | '\t') && model::is_obeyed(*letter);
+        assert_eq!(text.chars().find(is_obeyed), None, "{what}: {text:?}");
+    }
+}
+
+#[test]
+fn a_terminal_obeys_nothing_that_a_lock_holder_or_a_journal_says() {
+    let bench = Bench::new();
+    let machine = Machine::host(bench.path().join("run"));
+    let file = bench.experiment("short", SHORT);
+    let left = JournalEntry::LeftAlone { line: format!("thp {HOSTILE} is never") };
+    let damaged = format!("3 00000000 {{\"entry\":\"{HOSTILE}\"}}\n");
+    leave(&machine, &bench, HOSTILE, left, &damaged);
+    let check = |what: &str, code: i32, arguments: &[&str]| {
+        let output = bench.run(arguments);
+        assert_inert(what, &output);
+        let told = String::from_utf8_lossy(&output.stdout).into_owned() + &errors(&output);
+        assert_eq!(output.status.code(), Some(code), "{what}: {told}");
+        assert!(told.contains("[2J"), "{what} does not say what it found: {told}");
+    };
+    let lock = Lock::acquire(&machine, &format!("campaign {HOSTILE}")).unwrap();
+    check("run beside a campaign", 1, &["run", &file]);
+    check("plan beside a campaign", 0, &["plan", &file]);
+    check("restore beside a campaign", 1, &["restore"]);
+    check("restore --check beside a campaign", 0, &["restore", "--check"]);
+    check("doctor beside a campaign", 0, &["doctor"]);
+    check("doctor --json beside a campaign", 0, &["doctor", "--json"]);
+    drop(lock);
+    check("plan", 0, &["plan", &file]);
+    check("doctor", 0, &["doctor"]);
+    check("restore --check", 7, &["restore", "--check"]);
+    check("restore", 7, &["restore"]);
+}
