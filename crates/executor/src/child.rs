@@ -8,7 +8,6 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use rustix::time::Timespec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
@@ -76,7 +75,7 @@ impl RoleChild {
         marking: &Marking<'_>,
     ) -> Result<Self> {
         let attempted = || format!("cannot start {} {role}", marking.executable.display());
-        let log = File::options().create(true).append(true).open(marking.log).map_err(|error| {
+        let log = sys::append_to(marking.log).map_err(|error| {
             Error::environment(format!("cannot open {}", marking.log.display()), error)
         })?;
         let (name, value) = marking.mark.split_once('=').unwrap_or((marking.mark, ""));

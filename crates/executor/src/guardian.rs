@@ -82,10 +82,8 @@ impl GuardianProcess {
         log: &Path,
     ) -> Result<(Self, File)> {
         let attempted = "cannot start the guardian";
-        let log =
-            File::options().create(true).append(true).open(log).map_err(|error| {
-                Error::environment(format!("cannot open {}", log.display()), error)
-            })?;
+        let log = sys::append_to(log)
+            .map_err(|error| Error::environment(format!("cannot open {}", log.display()), error))?;
         let lock = lock.descriptor().map(|descriptor| descriptor.as_raw_fd());
         let lock = lock.ok_or_else(|| Error::environment(attempted, "the lock is simulated"))?;
         let mut command = Command::new(executable);

@@ -36,10 +36,9 @@ impl HostLoadProcess {
     ) -> Result<Self> {
         let attempted = || format!("cannot start {} {HOST_LOAD_ROLE}", executable.display());
         let failed = |error: io::Error| Error::environment(attempted(), error);
-        let log =
-            File::options().create(true).append(true).open(&settings.log).map_err(|error| {
-                Error::environment(format!("cannot open {}", settings.log.display()), error)
-            })?;
+        let log = sys::append_to(&settings.log).map_err(|error| {
+            Error::environment(format!("cannot open {}", settings.log.display()), error)
+        })?;
         let (name, value) = mark.split_once('=').unwrap_or((mark, ""));
         let mut child = Command::new(executable)
             .arg(HOST_LOAD_ROLE)

@@ -73,7 +73,7 @@ impl Supervisor for TrialSupervisor<'_> {
         program: &Program,
         arguments: &[OsString],
     ) -> Result<Box<dyn HolderProcess>> {
-        let opened = File::options().create(true).append(true).open(&self.log);
+        let opened = sys::append_to(&self.log);
         let logs = opened.and_then(|log| Ok((log.try_clone()?, log)));
         let (output, errors) = logs.map_err(|error| {
             Error::environment(format!("cannot open {}", self.log.display()), error)

@@ -4,7 +4,7 @@
 use contract::Event;
 use model::Phase;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use sys::{Machine, Process};
@@ -118,7 +118,7 @@ impl EventLog {
 
 /// A log to be added to. Where its last line was torn, the next must not go on with it.
 fn opened(path: &Path, waiting: &mut Vec<u8>) -> std::io::Result<File> {
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let mut file = sys::append_to(path)?;
     let mut last = [b'\n'];
     if file.seek(SeekFrom::End(-1)).is_ok() {
         file.read_exact(&mut last)?;

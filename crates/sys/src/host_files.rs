@@ -6,6 +6,7 @@ use rustix::fs::FallocateFlags;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The files of this machine.
@@ -18,8 +19,11 @@ impl Files for HostFiles {
         match access {
             FileAccess::Read => options.read(true),
             FileAccess::Write => options.write(true),
-            FileAccess::Append => options.read(true).append(true).create(true),
-            FileAccess::Replace => options.write(true).create(true).truncate(true),
+            FileAccess::Append => return Ok(Box::new(append_to(path)?)),
+            FileAccess::Replace => {
+                options.write(true).create(true).truncate(true);
+                return Ok(Box::new(open_itself(&mut options, path)?));
+            }
         };
         Ok(Box::new(options.open(path)?))
     }
@@ -74,6 +78,25 @@ impl Files for HostFiles {
     fn has_processes(&self) -> bool {
         true
     }
+}
+
+/// Opens a file to read it and to append to it, and makes it where there is none. Nothing is made or
+/// written through a link of that name: who put it there would choose what is written to.
+///
+/// # Errors
+/// What the kernel answers, and where a link has that name.
+pub fn append_to(path: &Path) -> io::Result<File> {
+    open_itself(OpenOptions::new().read(true).append(true).create(true), path)
+}
+
+fn open_itself(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let opened = options.custom_flags(libc::O_NOFOLLOW).open(path);
+    opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) => io::Error::other(
+            "a link has that name, and nothing is written through one: look who made it, and remove it",
+        ),
+        _ => error,
+    })
 }
 
 impl OpenFile for File {
@@ -205,5 +228,23 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"ONEtwo");
         open(FileAccess::Replace).unwrap().write_all(b"x").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"x");
+    }
+
+    #[test]
+    fn nothing_is_made_or_written_through_a_link() {
+        let home = tempfile::tempdir().unwrap();
+        let (file, absent) = (home.path().join("file"), home.path().join("absent"));
+        fs::write(&file, "as it was").unwrap();
+        for elsewhere in [&file, &absent] {
+            let link = home.path().join("link");
+            std::os::unix::fs::symlink(elsewhere, &link).unwrap();
+            for access in [FileAccess::Append, FileAccess::Replace] {
+                let error = HostFiles.open(&link, access).err().unwrap();
+                assert!(error.to_string().contains("a link has that name"), "{error}");
+            }
+            fs::remove_file(link).unwrap();
+        }
+        assert_eq!(fs::read(&file).unwrap(), b"as it was");
+        assert!(!absent.exists());
     }
 }

@@ -43,7 +43,7 @@ pub use cpu_time::{CpuTime, clock_tick_ns};
 pub use fake_kernel::{FakeRule, FakeRules};
 pub use files::{FileAccess, Files, OpenFile, PrivateFiles};
 pub use freed_memory::return_freed_memory;
-pub use host_files::HostFiles;
+pub use host_files::{HostFiles, append_to};
 pub use io_priority::{io_priority, set_io_priority};
 pub use kernel_log::KernelLog;
 pub use links::Links;

@@ -7,7 +7,7 @@ use crate::cli::figures::{Figures as Arguments, Picture, Theme as Themes};
 use crate::environment::FONTS;
 use crate::exit::ExitCode;
 use crate::output::{is_read_by_a_person, print_bytes, print_data, tell};
-use contract::{Error, Result};
+use contract::{Error, ErrorKind, Result};
 use figures::{Figure, Figures, Pictures, Theme};
 use std::collections::BTreeSet;
 use std::fs;
@@ -52,12 +52,30 @@ pub(super) fn run(common: &Common, arguments: &Arguments) -> Result<ExitCode> {
                     "say where: --output DIRECTORY",
                 ));
             }
-            let folder = output.clone().unwrap_or_else(|| loaded.directory.join(FOLDER));
+            let folder = match output {
+                Some(output) => output.clone(),
+                None => folder_in(&loaded.directory)?,
+            };
             drawing.write_all(chosen, &folder)?;
         }
     }
     drawing.tell_undrawn();
     Ok(ExitCode::Done)
+}
+
+/// The folder of figures in a campaign. A link leads where who owns the campaign wants it to.
+fn folder_in(campaign: &Path) -> Result<PathBuf> {
+    let folder = campaign.join(FOLDER);
+    let found = fs::symlink_metadata(&folder);
+    if found.is_ok_and(|metadata| metadata.is_symlink()) {
+        return Err(Error::new(
+            ErrorKind::Environment,
+            format!("cannot write into {}", folder.display()),
+            "a link has that name, and nothing is written through one",
+            "say where: --output DIRECTORY",
+        ));
+    }
+    Ok(folder)
 }
 
 /// The places of the figures that are wanted; all where none is named.
@@ -130,7 +148,7 @@ impl Drawing<'_> {
                 (Themes::Both, Theme::Dark) => dark_beside(output),
                 _ => output.to_owned(),
             };
-            self.write(place, theme, &file)?;
+            save(&file, &self.drawn(place, theme)?)?;
             tell(&format!("wrote {}", file.display()));
         }
         Ok(())
@@ -145,9 +163,11 @@ impl Drawing<'_> {
         for place in places {
             let id = &self.figures.described()[*place].id;
             for theme in self.themes() {
-                let name = folder.join(format!("{id}.{ending}"));
-                let file = if theme == Theme::Dark { dark_beside(&name) } else { name };
-                self.write(*place, theme, &file)?;
+                let name = PathBuf::from(format!("{id}.{ending}"));
+                let name = if theme == Theme::Dark { dark_beside(&name) } else { name };
+                let bytes = self.drawn(*place, theme)?;
+                // A link of a name of ours is replaced and not followed.
+                store::replace(folder, &name.to_string_lossy(), &bytes)?;
             }
         }
         let count = places.len() * self.themes().len();
@@ -161,11 +181,6 @@ impl Drawing<'_> {
             Themes::Dark => vec![Theme::Dark],
             Themes::Both => vec![Theme::Light, Theme::Dark],
         }
-    }
-
-    fn write(&mut self, place: usize, theme: Theme, file: &Path) -> Result<()> {
-        let bytes = self.drawn(place, theme)?;
-        save(file, &bytes)
     }
 
     fn drawn(&mut self, place: usize, theme: Theme) -> Result<Vec<u8>> {

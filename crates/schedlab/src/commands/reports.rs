@@ -242,9 +242,13 @@ pub(super) fn write(
     let kind = Format::named(format)?;
     let bytes = render(loaded, findings, kind, &FILE_PAGE, presentation)?;
     let name = format!("report.{}", kind.extension());
-    let path = output.map_or_else(|| loaded.directory.join(name), Path::to_owned);
-    save(&path, &bytes)?;
-    Ok(path)
+    let Some(path) = output else {
+        // A link there is replaced and not followed: who owns the directory may have put it there.
+        store::replace(&loaded.directory, &name, &bytes)?;
+        return Ok(loaded.directory.join(name));
+    };
+    save(path, &bytes)?;
+    Ok(path.to_owned())
 }
 
 /// What is said of each format, in the order in which they are listed.

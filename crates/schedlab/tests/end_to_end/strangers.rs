@@ -1,11 +1,11 @@
 //! What other users of the machine made, and what files say that are not to be believed: nothing of
-//! it stops a restore, answers for one, or is obeyed by a terminal.
+//! it stops a restore, answers for one, leads a write elsewhere, or is obeyed by a terminal.
 
-use crate::bench::{Bench, errors};
+use crate::bench::{Bench, KNOWN_EFFECT, errors};
 use executor::{JournalEntry, Lock, LockHolder, journal_text};
 use std::fs::{self, File};
-use std::os::unix::fs::chown;
-use std::path::PathBuf;
+use std::os::unix::fs::{chown, symlink};
+use std::path::{Path, PathBuf};
 use std::process::Output;
 use sys::{Machine, PrivateDirectory};
 
@@ -119,4 +119,47 @@ fn a_terminal_obeys_nothing_that_a_lock_holder_or_a_journal_says() {
     check("doctor", 0, &["doctor"]);
     check("restore --check", 7, &["restore", "--check"]);
     check("restore", 7, &["restore"]);
+}
+
+#[test]
+fn nothing_is_written_through_a_link_in_the_directory_of_a_campaign() {
+    let bench = Bench::new();
+    bench.expect(0, &["run", &bench.experiment("effect", KNOWN_EFFECT)]);
+    let elsewhere = bench.path().join("elsewhere");
+    fs::write(&elsewhere, "as it was").unwrap();
+    let is_kept = || fs::read_to_string(&elsewhere).unwrap() == "as it was";
+    let put_link = |name: &str| {
+        let path = bench.campaign().join(name);
+        let _ = fs::remove_file(&path);
+        symlink(&elsewhere, &path).unwrap();
+        path
+    };
+    // In the place of a report there is a report again.
+    let report = put_link("report.md");
+    bench.expect(0, &["judge", "last"]);
+    assert!(is_kept() && is_plain(&report), "{}", report.display());
+    // In the place of what becomes one.
+    put_link(".report.md.partial");
+    let output = bench.run(&["judge", "last"]);
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains("a link has that name"), "{}", errors(&output));
+    assert!(is_kept());
+    bench.expect(0, &["judge", "last"]);
+    if !report::HAS_PAGE {
+        testing::unsupported("the figures are not built: cargo xtask ui");
+        return;
+    }
+    bench.expect(0, &["figures", "last"]);
+    let folder = bench.campaign().join("figures");
+    let figure = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().file_name();
+    let figure = put_link(&format!("figures/{}", figure.to_string_lossy()));
+    bench.expect(0, &["figures", "last"]);
+    assert!(is_kept() && is_plain(&figure), "{}", figure.display());
+    fs::rename(&folder, bench.path().join("moved")).unwrap();
+    symlink(bench.path().join("moved"), &folder).unwrap();
+    bench.expect(1, &["figures", "last"]);
+}
+
+fn is_plain(path: &Path) -> bool {
+    fs::symlink_metadata(path).unwrap().is_file()
 }

@@ -458,7 +458,7 @@ impl Booter {
             return self
                 .console
                 .as_ref()
-                .map_or_else(Console::in_memory, |file| Console::in_files(file, file));
+                .map_or_else(Console::in_memory, |file| Console::in_file(file));
         };
         let name = spec.kernel.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
         let file = format!("console-{:03}-{name}.log", self.count);

@@ -33,9 +33,20 @@ impl Console {
     /// Goes on at the end of two log files.
     ///
     /// # Errors
-    /// When they cannot be opened.
+    /// When they cannot be opened, and where a link has the name of one.
     pub(crate) fn in_files(console: &Path, qemu: &Path) -> Result<Self> {
-        Ok(Self { printed: Log::in_file(console)?, qemu: Log::in_file(qemu)? })
+        let log = |path| Log::opened(path, sys::append_to(path));
+        Ok(Self { printed: log(console)?, qemu: log(qemu)? })
+    }
+
+    /// Goes on at the end of a file that a user names, which may be a link or a device.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn in_file(path: &Path) -> Result<Self> {
+        let log =
+            || Log::opened(path, File::options().create(true).read(true).append(true).open(path));
+        Ok(Self { printed: log()?, qemu: log()? })
     }
 
     /// Kept as long as it is of use.
@@ -86,15 +97,12 @@ fn is_cause(line: &str) -> bool {
 }
 
 impl Log {
-    fn in_file(path: &Path) -> Result<Self> {
-        let open = || {
-            let file = File::options().create(true).read(true).append(true).open(path)?;
+    fn opened(path: &Path, file: std::io::Result<File>) -> Result<Self> {
+        let begun = file.and_then(|file| {
             let begins_at = file.metadata()?.len();
             Ok(Self { file, begins_at })
-        };
-        open().map_err(|error: std::io::Error| {
-            Error::environment(format!("cannot open {}", path.display()), error)
-        })
+        });
+        begun.map_err(|error| Error::environment(format!("cannot open {}", path.display()), error))
     }
 
     /// The end of what was written since it was opened.

@@ -18,8 +18,10 @@ use contract::{
 use executor::GuardedMachine;
 use model::{CpuList, Fingerprint, Outcome, Plan, Record, Trial};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use sys::{FileAccess, Files, HostFiles};
 use wire::{FailureKind, WireAnswer, WireRequest};
 
 /// How long a guest may take for what needs no workload.
@@ -572,7 +574,10 @@ fn keep_log(logs: Option<&Path>, name: &str, text: &[u8], on_event: &mut dyn FnM
     let Some(logs) = logs else { return };
     // A name from outside is a file name or nothing.
     let Some(name) = Path::new(name).file_name() else { return };
-    if let Err(error) = std::fs::write(logs.join(name), text) {
+    let written = HostFiles
+        .open(&logs.join(name), FileAccess::Replace)
+        .and_then(|mut file| file.write_all(text));
+    if let Err(error) = written {
         on_event(Event::Notice(format!("cannot keep the guest's log {}: {error}", name.display())));
     }
 }
