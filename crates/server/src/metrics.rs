@@ -111,7 +111,8 @@ fn encoded(
     }
     let mut text = String::new();
     text::encode(&mut text, &registry)?;
-    Ok(text)
+    // Labels come from files.
+    Ok(model::inert_lines(&text).into_owned())
 }
 
 fn campaign(registry: &mut Registry, snapshot: &LiveCampaign) {
@@ -371,6 +372,9 @@ mod tests {
     fn hostile_words_stay_inside_their_label() {
         let all = lines(&snapshot(1, "w\"} 1\nschedlab_watchers 99\n\\"));
         assert_eq!(all.iter().filter(|line| line.starts_with("schedlab_watchers ")).count(), 1);
+        let all = lines(&snapshot(1, "w\u{1b}[2J\u{202e}"));
+        assert!(all.iter().any(|line| line.contains("w\u{fffd}[2J\u{fffd}")), "{all:#?}");
+        assert!(!all.iter().any(|line| line.contains(model::is_obeyed)), "{all:#?}");
     }
 
     #[test]

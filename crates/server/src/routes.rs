@@ -109,7 +109,8 @@ async fn answer(
     match worked.await {
         Ok(Ok(json)) => ([(header::CONTENT_TYPE, JSON)], json).into_response(),
         Ok(Err(error)) => {
-            (StatusCode::INTERNAL_SERVER_ERROR, format!("{}\n", error.one_line())).into_response()
+            let why = format!("{}\n", model::inert(&error.one_line()));
+            (StatusCode::INTERNAL_SERVER_ERROR, why).into_response()
         }
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }

@@ -89,7 +89,9 @@ pub(super) fn json(
 ) -> Result<String> {
     let (series, problems) = collect(results, load, &|_| true)?;
     let document = Document { format: "schedlab.history/1", series, problems };
+    // Names come from files.
     serde_json::to_string(&document)
+        .map(|json| model::inert_json(&json))
         .map_err(|error| Error::environment("cannot encode the history", error))
 }
 

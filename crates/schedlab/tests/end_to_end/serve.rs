@@ -233,6 +233,44 @@ fn a_campaign_is_listed_shown_and_counted_and_no_path_leads_elsewhere() {
     }
 }
 
+/// Texts as a browser gets them, keys included.
+fn assert_inert(what: &str, value: &Value) {
+    let is_inert = |text: &str| !text.contains(|c: char| c != '\n' && model::is_obeyed(c));
+    match value {
+        Value::String(text) => assert!(is_inert(text), "{what}: {text:?}"),
+        Value::Array(all) => all.iter().for_each(|one| assert_inert(what, one)),
+        Value::Object(all) => {
+            for (key, one) in all {
+                assert!(is_inert(key), "{what}: {key:?}");
+                assert_inert(&format!("{what}.{key}"), one);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn nothing_that_a_campaign_says_is_obeyed_by_who_watches() {
+    let bench = Bench::new();
+    // What no experiment may hold stands in the name of a directory, which anybody can have sent.
+    let turned = KNOWN_EFFECT.replace("A known effect", "A known \\u202eeffect\\u200b");
+    bench.expect(0, &["run", &bench.experiment("effect", &turned)]);
+    let name = "effect-\u{1b}[2J\u{9b}31m\u{202e}";
+    std::fs::rename(bench.campaign(), bench.results().join(name)).unwrap();
+    let server = Server::start(&bench);
+    let client = server.client();
+    for path in ["/api/v1/campaigns", "/api/v1/history"] {
+        let told = client.json(path);
+        assert_inert(path, &told);
+        assert!(told.to_string().contains("effect-\u{fffd}[2J"), "{path}: {told}");
+    }
+    let snapshot = client.events().next("snapshot").unwrap();
+    assert_inert("a snapshot", &snapshot);
+    let metrics = client.get("/metrics").body;
+    let obeyed = metrics.chars().find(|letter| *letter != '\n' && model::is_obeyed(*letter));
+    assert_eq!(obeyed, None, "{metrics:?}");
+}
+
 /// A campaign that was cut short and has no end any more: nothing but the machine knows of the rest.
 #[test]
 fn what_the_machine_knows_of_removed_records_is_told_by_dashboard_and_top_as_by_judge() {
