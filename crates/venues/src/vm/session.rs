@@ -4,6 +4,7 @@ use super::boot::{ATTEMPTS, Booted, Booter, NotBooted, Saved, interrupted};
 use super::boot_specs;
 use super::cable::{CableEnd, cable};
 use super::guest::Lost;
+use super::patience::{PATIENCE, patience_for};
 use super::peer::Peer;
 use super::qemu::Engine;
 use super::record::{
@@ -12,30 +13,18 @@ use super::record::{
 };
 use super::replay::{Replayed, replay};
 use super::standstill::GuestStandstill;
-use contract::{
-    BootSpec, Error, ErrorKind, Event, Missing, NOT_PUT_BACK, Phase, Result, VenueSession,
-};
+use contract::{BootSpec, Error, ErrorKind, Event, Missing, NOT_PUT_BACK, Result, VenueSession};
 use executor::GuardedMachine;
 use model::{CpuList, Fingerprint, Outcome, Plan, Record, Trial};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use sys::{FileAccess, Files, HostFiles};
 use wire::{FailureKind, WireAnswer, WireRequest};
 
-/// How long a guest may take for what needs no workload.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// How long setting levels may take: the slowest published scheduler takes a minute to load
-/// on an emulated processor.
-const HOLDING_PATIENCE: Duration = Duration::from_secs(300);
-/// How long what outlives trials may take to stand; its workload has a limit of its own.
-const STARTING_PATIENCE: Duration = Duration::from_secs(3 * 3600);
-/// A run's time limit is the guest's own to keep; a guest that is late by this much hangs.
-const LATE: Duration = Duration::from_secs(30);
-
 /// Preflight, then a session: each kernel is booted once and asked what it lacks, before
-/// anything counts.
+/// anything counts. A kernel that serves all subjects goes on from there: trials share its guest.
 ///
 /// # Errors
 /// When a kernel does not boot, or lacks something the plan needs.
@@ -57,6 +46,7 @@ pub(crate) fn open(
         facts,
         reference: Fingerprint::default(),
         state: State::Off,
+        asked: None,
         saved: None,
     };
     match session.preflight(plan, on_event) {
@@ -80,6 +70,9 @@ struct VmSession {
     /// The reference's guest, as it was before the first trial.
     reference: Fingerprint,
     state: State,
+    /// The guest that was asked what it lacks, where all subjects boot the same: it serves the first
+    /// trial.
+    asked: Option<Box<Booted>>,
     /// The state that sittings of a boot begin with, and which boot that is.
     saved: Option<((u32, u32), Saved)>,
 }
@@ -139,7 +132,7 @@ impl VenueSession for VmSession {
         } else if self.booter.settings.has_peer {
             self.with_peer(&spec, on_event)
         } else {
-            self.booter.boot(&spec, on_event).map(|booted| (booted, None))
+            self.boot(&spec, on_event).map(|booted| (booted, None))
         };
         self.state = match booted {
             Ok((booted, peer)) => self.opened(booted, peer, key, &trial.subject.id)?,
@@ -235,6 +228,9 @@ impl VenueSession for VmSession {
 
     fn close(mut self: Box<Self>) -> Result<()> {
         self.switch_off();
+        if let Some(asked) = self.asked.take() {
+            asked.guest.switch_off();
+        }
         self.guarded.close()
     }
 }
@@ -278,6 +274,18 @@ impl VmSession {
         })
     }
 
+    /// Another guest, or the one that was asked and has served no trial.
+    fn boot(
+        &mut self,
+        spec: &BootSpec,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<Booted, NotBooted> {
+        match self.asked.take() {
+            Some(asked) => Ok(*asked),
+            None => self.booter.boot(spec, on_event),
+        }
+    }
+
     /// A guest from the state that the first sitting of its boot began with.
     fn restored(
         &mut self,
@@ -287,7 +295,7 @@ impl VmSession {
     ) -> Result<Booted, NotBooted> {
         let boot = (key.0, key.1);
         if self.saved.as_ref().is_none_or(|(saved_boot, _)| *saved_boot != boot) {
-            let booted = self.booter.boot(spec, on_event)?;
+            let booted = self.boot(spec, on_event)?;
             let saved = self.booter.save(booted);
             let saved = saved.map_err(|error| NotBooted::Silent(error.one_line()))?;
             self.saved = Some((boot, saved));
@@ -432,8 +440,14 @@ impl VmSession {
                     self.reference.0.remove("boot.id");
                 }
             }
-            booted.guest.switch_off();
-            seen.push(spec);
+            seen.push(spec.clone());
+            // Of several kernels none goes on: its first block would differ from that of the others.
+            let is_only = self.specs.values().all(|other| *other == spec);
+            if is_only && missing.is_empty() && ends.is_none() && !self.is_replay() {
+                self.asked = Some(Box::new(booted));
+            } else {
+                booted.guest.switch_off();
+            }
         }
         refuse(plan, &missing)
     }
@@ -552,20 +566,6 @@ fn converse(
             }
             _ => return Err(Lost::Corrupt("the agent answered out of turn".to_owned())),
         }
-    }
-}
-
-fn patience_for(phase: Phase, trial: &Trial) -> Duration {
-    match phase {
-        Phase::Preparing { .. } | Phase::Running { .. } => {
-            Duration::from_nanos(trial.workload.time_limit_ns) + LATE
-        }
-        Phase::Resting => Duration::from_nanos(trial.rest_ns) + PATIENCE,
-        Phase::Settling => Duration::from_nanos(trial.settle_ns) + PATIENCE,
-        // A scheduler comes into charge here, and leaves.
-        Phase::Setting | Phase::Restoring => HOLDING_PATIENCE,
-        Phase::Booting => PATIENCE,
-        Phase::Starting => STARTING_PATIENCE,
     }
 }
 

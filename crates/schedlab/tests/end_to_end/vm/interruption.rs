@@ -43,6 +43,7 @@ fn a_campaign_interrupted_in_a_boot_and_between_boots_goes_on_by_rule() {
     let plan = std::fs::read_to_string(guests.bench.campaign().join("plan.json")).unwrap();
     assert!(plan.contains("block 1 runs again") && plan.contains("cut off"), "{plan}");
     let records = guests.records();
+    let mut boots_so_far = BTreeSet::new();
     for block in [1, 2] {
         let of_block: Vec<Value> =
             records.iter().filter(|record| record["block"] == block).cloned().collect();
@@ -50,6 +51,8 @@ fn a_campaign_interrupted_in_a_boot_and_between_boots_goes_on_by_rule() {
         let boots: BTreeSet<String> =
             of_block.iter().map(|record| record["boot_id"].to_string()).collect();
         assert_eq!(boots.len(), 1, "block {block}: {boots:?}");
+        assert!(boots_so_far.is_disjoint(&boots), "block {block}: {boots:?}");
+        boots_so_far.extend(boots);
         for record in of(&of_block, "", "") {
             assert_eq!(record["outcome"]["kind"], "completed", "{record}");
         }
