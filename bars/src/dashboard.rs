@@ -165,7 +165,7 @@ pub fn same(binary: &Binary) -> Result<Bar, String> {
     let experiment = SAME
         .replace("BLOCKS", binary.amount("12", "2"))
         .replace("SETTLE", binary.amount("", "settle = \"0s\""))
-        .replace("LOOPS", binary.amount("", "loops = 20"))
+        .replace("LOOPS", binary.amount("", "loops = 3"))
         .replace("LENGTH", binary.amount("1s", "500ms"));
     let mut watched = Watched::start(binary, "watched", &experiment)?;
     let mut clients = Vec::new();

@@ -5,7 +5,7 @@
 use std::process::Command;
 
 /// Of wall-clock time, shared by all targets.
-const SECONDS: &str = "20";
+const SECONDS: &str = "10";
 
 #[test]
 fn no_corpus_and_no_mutation_of_it_breaks_a_parser() {
