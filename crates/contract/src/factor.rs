@@ -183,11 +183,10 @@ pub trait SystemKnob: Sync {
 /// each with at most one `*`. No path with an empty name, `.` or `..` is.
 #[must_use]
 pub fn is_file_of(pattern: &str, path: &str) -> bool {
-    let names = |text: &str| text.split('/').skip(1).map(str::to_owned).collect::<Vec<_>>();
-    let (wanted, names) = (names(pattern), names(path));
+    let [wanted, names] = [pattern, path].map(|text| text.split('/').skip(1));
     path.starts_with('/')
-        && wanted.len() == names.len()
-        && wanted.iter().zip(&names).all(|(wanted, name)| is_name_of(wanted, name))
+        && wanted.clone().count() == names.clone().count()
+        && wanted.zip(names).all(|(wanted, name)| is_name_of(wanted, name))
 }
 
 /// Whether a name is one that a pattern with at most one `*` means; never empty, `.` or `..`.
