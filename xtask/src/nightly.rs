@@ -13,30 +13,37 @@ pub struct NightlyStep {
     pub name: &'static str,
     /// Runs it.
     pub run: fn(&Cargo, Scale) -> CommandResult,
+    /// Whether it runs tests: one such at a time, for each leaves its report in one place.
+    pub has_tests: bool,
+}
+
+impl NightlyStep {
+    const fn of_tests(name: &'static str, run: fn(&Cargo, Scale) -> CommandResult) -> Self {
+        Self { name, run, has_tests: true }
+    }
+
+    const fn of(name: &'static str, run: fn(&Cargo, Scale) -> CommandResult) -> Self {
+        Self { name, run, has_tests: false }
+    }
 }
 
 /// All of them, in order.
 pub const STEPS: &[NightlyStep] = &[
-    NightlyStep { name: "features", run: features },
-    NightlyStep { name: "doc of programs", run: rustdoc::document_all },
-    NightlyStep {
-        name: "fuzz",
-        run: |cargo, scale| harness::fuzz(cargo, scale, FUZZ_SECONDS, 1, None),
-    },
-    NightlyStep { name: "faults", run: soaks::faults },
-    NightlyStep {
-        name: "soak",
-        run: |cargo, scale| soaks::soak(cargo, soaks::Amount::of_night(scale)),
-    },
-    NightlyStep {
-        name: "vm-soak",
-        run: |cargo, scale| soaks::vm_soak(cargo, soaks::Amount::of_night(scale)),
-    },
-    NightlyStep { name: "external", run: soaks::external },
-    NightlyStep { name: "calibrate", run: harness::calibrate },
-    NightlyStep { name: "bars", run: |cargo, scale| harness::bars(cargo, scale, None) },
-    NightlyStep { name: "fidelity", run: |cargo, scale| harness::fidelity(cargo, scale, None) },
-    NightlyStep { name: "twice", run: twice::twice },
+    NightlyStep::of("features", features),
+    NightlyStep::of("doc of programs", rustdoc::document_all),
+    NightlyStep::of("fuzz", |cargo, scale| harness::fuzz(cargo, scale, FUZZ_SECONDS, 1, None)),
+    NightlyStep::of_tests("faults", soaks::faults),
+    NightlyStep::of_tests("soak", |cargo, scale| {
+        soaks::soak(cargo, soaks::Amount::of_night(scale))
+    }),
+    NightlyStep::of_tests("vm-soak", |cargo, scale| {
+        soaks::vm_soak(cargo, soaks::Amount::of_night(scale))
+    }),
+    NightlyStep::of_tests("external", soaks::external),
+    NightlyStep::of("calibrate", harness::calibrate),
+    NightlyStep::of("bars", |cargo, scale| harness::bars(cargo, scale, None)),
+    NightlyStep::of("fidelity", |cargo, scale| harness::fidelity(cargo, scale, None)),
+    NightlyStep::of_tests("twice", twice::twice),
 ];
 
 /// Of mutation, in a night.

@@ -59,14 +59,24 @@ const BESIDE: &[(&str, &[&str], StepInputs)] = &[
 
 /// The smoke run of what a night has the time for, with the programs that tests were built with.
 pub fn smoke(cargo: &Cargo) -> CommandResult {
-    let outcomes = nightly::STEPS.iter().map(|step| {
+    let smoke_of = |step: &nightly::NightlyStep| {
         println!("test: {}, smoke run", step.name);
         let start = Instant::now();
         let outcome = (step.run)(cargo, Scale::Smoke);
         println!("test: {}, smoke run: {:.1} s", step.name, start.elapsed().as_secs_f64());
         outcome.map_err(|problems| Problems::one(format!("{}:\n{problems}", step.name)))
-    });
-    Problems::of_all(outcomes.collect::<Vec<_>>())
+    };
+    let all = |has_tests: bool| {
+        let steps = nightly::STEPS.iter().filter(|step| step.has_tests == has_tests);
+        Problems::of_all(steps.map(smoke_of).collect::<Vec<_>>())
+    };
+    // Most of them wait more than they compute.
+    std::thread::scope(|scope| {
+        let others = scope.spawn(|| all(false));
+        let tests = all(true);
+        let panicked = |_| Err(Problems::one("a smoke run panicked".to_owned()));
+        Problems::of_all([tests, others.join().unwrap_or_else(panicked)])
+    })
 }
 
 /// Runs all of it and reports what failed.

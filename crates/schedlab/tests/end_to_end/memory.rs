@@ -26,8 +26,8 @@ const MOST_CODE_BYTES: u64 = 64 << 20;
 const FACTOR: u64 = 20;
 /// Whatever the input.
 const MOST_BYTES: u64 = 512 << 20;
-/// 4 MB of one kind.
-const LARGE: usize = 4 << 20;
+/// 2 MB of one kind.
+const LARGE: usize = 2 << 20;
 
 /// A header of HdrHistogram's V2 that declares 4 GiB of counts, and nothing behind it.
 const DECLARES_4_GIB: &str = "HISTE/////8AAAAAAAAAAwAAAAAAAAABAAADRjC4oAA/8AAAAAAAAA==";
