@@ -399,8 +399,11 @@ fn what_cannot_be_served_is_said_and_a_signal_ends_it() {
 }
 
 /// A run with a dashboard: its process, and where that is.
-fn live_run(bench: &Bench) -> (Child, BufReader<std::process::ChildStderr>, (String, String)) {
-    let file = bench.experiment("nice", MEASURED);
+fn live_run(
+    bench: &Bench,
+    experiment: &str,
+) -> (Child, BufReader<std::process::ChildStderr>, (String, String)) {
+    let file = bench.experiment("nice", experiment);
     let mut run = bench
         .command(&["run", &file, "--live"])
         .stdout(Stdio::piped())
@@ -418,7 +421,7 @@ fn live_run(bench: &Bench) -> (Child, BufReader<std::process::ChildStderr>, (Str
 #[test]
 fn a_run_is_watched_from_its_start_to_its_verdict() {
     let bench = Bench::new();
-    let (mut run, mut told, (host, token)) = live_run(&bench);
+    let (mut run, mut told, (host, token)) = live_run(&bench, MEASURED);
     let client = Client { host: &host, token: &token };
     let mut events = client.events();
     // Another one comes and goes without a word.
@@ -449,7 +452,9 @@ fn a_run_is_watched_from_its_start_to_its_verdict() {
 #[test]
 fn a_killed_run_takes_its_dashboard_along() {
     let bench = Bench::new();
-    let (mut run, _told, (host, token)) = live_run(&bench);
+    // It is killed before its end however late this test is told that it runs.
+    let long = MEASURED.replace("blocks  = 6", "blocks  = 500");
+    let (mut run, _told, (host, token)) = live_run(&bench, &long);
     let mut events = Client { host: &host, token: &token }.events();
     let is_running = |told: &Value| told["campaign"]["current"].is_object();
     std::iter::from_fn(|| events.next("snapshot")).find(is_running).unwrap();
