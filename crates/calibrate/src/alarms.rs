@@ -63,6 +63,12 @@ fn cases() -> Vec<SoundCase> {
             seldom_failing()
         }),
         of(
+            "a control, nothing differs",
+            Shape { has_control: true, margin: NO_SHELTER, ..pair(10) },
+            vec![CaveatCode::AaFail],
+            |_| every_normal(),
+        ),
+        of(
             "iterations without a trend",
             reporting(Reported::Iterations(ITERATIONS, 0.0)),
             vec![CaveatCode::NotSteady],

@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use rand_distr::{Distribution, Exp1, StandardNormal};
+use rand_distr::{Binomial, Distribution, Exp1, StandardNormal};
 
 /// Random numbers of one repetition.
 pub(crate) struct Draws(ChaCha12Rng);
@@ -20,6 +20,13 @@ impl Draws {
     /// Exponential of mean 1.
     pub(crate) fn exponential(&mut self) -> f64 {
         Exp1.sample(&mut self.0)
+    }
+
+    /// Successes of so many attempts, of which each succeeds with this chance; none of a chance that is
+    /// not from 0 to 1.
+    pub(crate) fn successes(&mut self, attempts: u32, chance: f64) -> u64 {
+        Binomial::new(u64::from(attempts), chance)
+            .map_or(0, |binomial| binomial.sample(&mut self.0))
     }
 
     /// Uniform from 0 to 1.

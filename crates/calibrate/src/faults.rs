@@ -4,6 +4,7 @@ use crate::CalibrationRequest;
 use crate::campaigns::repeat;
 use crate::draws::Draws;
 use crate::noise::{every_normal, left_behind_by_one, spiky, wandering};
+use crate::quantities::apart;
 use crate::rate::Rate;
 use crate::reported::Reported;
 use crate::synthetic::{Noise, SIGMA, Shape, run};
@@ -17,6 +18,8 @@ const TENTH_MORE: f64 = 0.095_310_179_804_324_9;
 const TENTH_LESS: f64 = 0.105_360_515_657_826_3;
 /// ln 1.05: how much time and memory grow over a soak campaign that grows.
 const TWENTIETH: f64 = 0.048_790_164_169_432;
+/// ln 1.03: how much longer a control takes that is no second copy of its reference.
+const THREE_MORE: f64 = 0.029_558_802_241_544_4;
 /// Iterations and events of a trial, as of campaigns without these faults.
 const ITERATIONS: u32 = 40;
 const EVENTS: u32 = 400;
@@ -48,6 +51,12 @@ fn of_values() -> Vec<Fault> {
         of(CaveatCode::DifferentialFailure, "one arm fails in a third", 10, |_| {
             failing_in_a_third()
         }),
+        Fault {
+            code: CaveatCode::AaFail,
+            name: "a control that takes 3 % longer",
+            shape: Shape { has_control: true, ..Shape::PAIR },
+            make: |_| apart(THREE_MORE),
+        },
     ]
 }
 

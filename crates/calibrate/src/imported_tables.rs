@@ -98,6 +98,41 @@ pub(crate) enum TableNoise {
     Copied,
 }
 
+/// What the numbers of a table are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum TableNumbers {
+    /// Times of about 100.
+    Times,
+    /// The 99th percentiles of 2,000 exponential events.
+    Percentiles,
+    /// Shares of 20,000 attempts, one in twenty of a subject without an effect.
+    Shares,
+}
+
+impl TableNumbers {
+    /// One of them, of which this is what it has beside its own noise, on the scale of logarithms.
+    fn draw(self, log: f64, draws: &mut Draws) -> f64 {
+        match self {
+            Self::Times => 100.0 * log.exp(),
+            Self::Percentiles => percentile(draws) * log.exp(),
+            Self::Shares => {
+                let counted = draws.successes(ATTEMPTS, log.exp() / 20.0);
+                counted as f64 / f64::from(ATTEMPTS)
+            }
+        }
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Times | Self::Percentiles => "ms",
+            Self::Shares => "fraction",
+        }
+    }
+}
+
+/// Attempts of a share.
+const ATTEMPTS: u32 = 20_000;
+
 /// A table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TableShape {
@@ -108,6 +143,8 @@ pub(crate) struct TableShape {
     pub drift: Drift,
     /// Logarithm of the true ratio.
     pub effect: f64,
+    /// By how much the second run of a block takes longer, on the scale of logarithms.
+    pub second_is_slower: f64,
     /// What a run of the first subject leaves behind for the next one, on the scale of logarithms.
     pub left_behind: f64,
     pub noise: TableNoise,
@@ -117,8 +154,7 @@ pub(crate) struct TableShape {
     pub has_one_clock: bool,
     /// Workloads that a run covers, each in a row of its own.
     pub workloads: usize,
-    /// Whether each is the 99th percentile of so many exponential events.
-    pub is_percentile: bool,
+    pub numbers: TableNumbers,
     /// As a fraction.
     pub margin: f64,
 }
@@ -131,12 +167,13 @@ impl TableShape {
         has_blocks: false,
         drift: Drift::NONE,
         effect: 0.0,
+        second_is_slower: 0.0,
         left_behind: 0.0,
         noise: TableNoise::Normal,
         step: 0.0,
         has_one_clock: false,
         workloads: 1,
-        is_percentile: false,
+        numbers: TableNumbers::Times,
         margin: 0.02,
     };
 }
@@ -153,12 +190,15 @@ pub(crate) fn imported_with(
     declare: impl Fn(&mut Plan),
 ) -> Result<Findings> {
     let run = || "run".to_owned();
-    let mapping = Mapping {
+    let mut mapping = Mapping {
         replicate: if shape.has_blocks { Vec::new() } else { vec![run()] },
         block: shape.has_blocks.then(run),
         parameters: if shape.workloads > 1 { vec!["load".to_owned()] } else { Vec::new() },
         ..mapping()
     };
+    for value in &mut mapping.values {
+        value.unit = Some(shape.numbers.unit().to_owned());
+    }
     let mut campaign = import(&table(shape, repetition), &mapping, shape.margin)
         .map_err(|cause| Error::environment("cannot import a table of the calibration", cause))?;
     declare(&mut campaign.plan);
@@ -206,9 +246,9 @@ fn table(shape: &TableShape, repetition: u32) -> String {
         let noise = noise(*arm, values[*arm].len(), &mut draws);
         let before = row.checked_sub(1).map(|before| arms[before]);
         let carried = if before == Some(0) { shape.left_behind } else { 0.0 };
-        let log = noise + shape.drift.at(row, arms.len()) + effect + carried;
-        let unit = if shape.is_percentile { percentile(&mut draws) } else { 100.0 };
-        let exact = unit * log.exp();
+        let in_block = if row / shape.workloads % 2 == 1 { shape.second_is_slower } else { 0.0 };
+        let log = noise + shape.drift.at(row, arms.len()) + effect + carried + in_block;
+        let exact = shape.numbers.draw(log, &mut draws);
         let step = if shape.has_one_clock && *arm == 0 { 0.0 } else { shape.step };
         values[*arm].push(if step > 0.0 { (exact / step).round() * step } else { exact });
     }

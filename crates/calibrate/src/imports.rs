@@ -3,7 +3,7 @@
 use crate::CalibrationRequest;
 use crate::campaigns::repeat;
 use crate::imported_tables::{
-    Drift, RowOrder, TableShape, import, imported, imported_with, mapping,
+    Drift, RowOrder, TableNumbers, TableShape, import, imported, imported_with, mapping,
 };
 use crate::rate::Rate;
 use crate::synthetic::{NO_SHELTER, THETA};
@@ -95,7 +95,8 @@ fn orders() -> Vec<TableCase> {
 fn kinds() -> Vec<TableCase> {
     let in_turns = TableShape::IN_TURNS;
     let blocks = TableShape { has_blocks: true, ..in_turns };
-    let percentiles = |shape| TableShape { is_percentile: true, ..shape };
+    let of = |numbers, shape| TableShape { numbers, ..shape };
+    let (percentiles, shares) = (TableNumbers::Percentiles, TableNumbers::Shares);
     let of_steps = |step, shape| TableShape { step, ..shape };
     let (different, equivalent) = (TableCase::different, TableCase::equivalent);
     let twice = 2.0 * THETA;
@@ -103,8 +104,20 @@ fn kinds() -> Vec<TableCase> {
         different("different: a table with blocks", blocks),
         equivalent("equivalent at the margin itself: a table in turns", in_turns, THETA),
         equivalent("equivalent at the margin itself: a table with blocks", blocks, THETA),
-        different("different: a table of 99th percentiles, in turns", percentiles(in_turns)),
-        different("different: a table of 99th percentiles, blocks", percentiles(blocks)),
+        different("different: a table of 99th percentiles, in turns", of(percentiles, in_turns)),
+        different("different: a table of 99th percentiles, blocks", of(percentiles, blocks)),
+        different("different: a table of shares of 20,000, in turns", of(shares, in_turns)),
+        different("different: a table of shares of 20,000, blocks", of(shares, blocks)),
+        equivalent(
+            "equivalent at the margin itself: shares of 20,000, in turns",
+            of(shares, in_turns),
+            THETA,
+        ),
+        equivalent(
+            "equivalent at the margin itself: shares of 20,000, blocks",
+            of(shares, blocks),
+            THETA,
+        ),
         different("different: a table of whole numbers, in turns", of_steps(1.0, in_turns)),
         different("different: a table of whole numbers with blocks", of_steps(1.0, blocks)),
         equivalent(
