@@ -9,7 +9,7 @@ use std::thread;
 
 /// How many schedules of campaigns; `cargo xtask nightly` has millions. Half as many of
 /// journals and of restoring, and a tenth of storing: those of campaigns store, too.
-const COUNT: (&str, u64) = ("SCHEDLAB_FAULT_SCHEDULES", 6_000);
+const COUNT: (&str, u64) = ("SCHEDLAB_FAULT_SCHEDULES", 10_000);
 /// The one schedule that is to be repeated.
 const SEED: &str = "SCHEDLAB_FAULT_SEED";
 /// Failures that are told.
