@@ -9,18 +9,25 @@ pub const LONGEST_LINE: usize = 4_096;
 
 /// Whether a terminal, browser or office program obeys this character instead of showing it, or
 /// shows nothing in its place: the controls C0, DEL and C1 (Unicode `Cc`), ends of lines and
-/// paragraphs, what sets the direction of text (Unicode UAX 9), signs without width, fillers,
-/// and tags (Unicode UAX 44, `Default_Ignorable_Code_Point`). Variation selectors and the two
-/// joiners belong to letters of scripts and emoji, and stay.
+/// paragraphs, what sets the direction of text (Unicode UAX 9), marks of annotations, and whatever
+/// has `Default_Ignorable_Code_Point` (Unicode UAX 44, DerivedCoreProperties.txt 16.0): signs
+/// without width, fillers, tags, and code points that are kept free for such signs.
+///
+/// Two sorts of these stay, because common text needs them: the joiners U+200C and U+200D, which
+/// choose the form of letters (Persian, Indic scripts) and join emoji, and the variation selectors
+/// U+FE00 to U+FE0F, of which U+FE0F makes a sign an emoji. They turn no text round, and move and
+/// colour nothing; two names that differ in them alone look the same. The selectors of Mongolian
+/// (U+180B to U+180F) and of ideographs (U+E0100 to U+E01EF) do not stay: the letter before them
+/// is shown without them, and hundreds of signs that nobody sees can hide a text.
 #[must_use]
 pub fn is_obeyed(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// One line without such characters: each becomes a sign of one column, ends of lines too.
@@ -177,6 +184,51 @@ mod tests {
             assert!(matches!(written_out(harmless), Cow::Borrowed(_)), "{harmless}");
             assert_eq!(inert_json(harmless), harmless);
         }
+    }
+
+    /// `Default_Ignorable_Code_Point` as DerivedCoreProperties.txt of Unicode 16.0 lists it.
+    const DEFAULT_IGNORABLE: [(u32, u32); 17] = [
+        (0x00ad, 0x00ad),
+        (0x034f, 0x034f),
+        (0x061c, 0x061c),
+        (0x115f, 0x1160),
+        (0x17b4, 0x17b5),
+        (0x180b, 0x180f),
+        (0x200b, 0x200f),
+        (0x202a, 0x202e),
+        (0x2060, 0x206f),
+        (0x3164, 0x3164),
+        (0xfe00, 0xfe0f),
+        (0xfeff, 0xfeff),
+        (0xffa0, 0xffa0),
+        (0xfff0, 0xfff8),
+        (0x1_bca0, 0x1_bca3),
+        (0x1_d173, 0x1_d17a),
+        (0xe_0000, 0xe_0fff),
+    ];
+    /// What is obeyed and not ignorable: C0, DEL with C1, ends of lines and paragraphs, marks of
+    /// annotations.
+    const OTHERS: [(u32, u32); 4] =
+        [(0x0000, 0x001f), (0x007f, 0x009f), (0x2028, 0x2029), (0xfff9, 0xfffb)];
+    /// Joiners and variation selectors of common text.
+    const STAYING: [(u32, u32); 2] = [(0x200c, 0x200d), (0xfe00, 0xfe0f)];
+
+    #[test]
+    fn every_code_point_that_shows_nothing_or_is_obeyed_is_replaced_and_no_other() {
+        let is_in = |ranges: &[(u32, u32)], point: u32| {
+            ranges.iter().any(|(first, last)| (*first..=*last).contains(&point))
+        };
+        let mut replaced = 0;
+        for (point, letter) in (0..=0x10_ffff).filter_map(|it| Some((it, char::from_u32(it)?))) {
+            let is_hidden = is_in(&DEFAULT_IGNORABLE, point) && !is_in(&STAYING, point);
+            let expected = is_hidden || is_in(&OTHERS, point);
+            assert_eq!(is_obeyed(letter), expected, "U+{point:04X}");
+            let shown = inert(letter.encode_utf8(&mut [0; 4])).into_owned();
+            assert_eq!(shown == "\u{fffd}", expected || point == 0xfffd, "U+{point:04X}");
+            replaced += u32::from(expected);
+        }
+        // As many as DerivedCoreProperties.txt totals, 4174, less 18 that stay, and 70 others.
+        assert_eq!(replaced, 4174 - 18 + 70);
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn judged(output: &Output, is_expected: bool) -> Signature {
 /// A line of another program, for a terminal.
 fn shown(line: &str) -> String {
     const LONGEST: usize = 200;
-    let clean = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    let clean = |c: char| if model::is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c };
     line.trim().chars().take(LONGEST).map(clean).collect()
 }
 
