@@ -5,7 +5,7 @@
 use crate::cargo::Cargo;
 use crate::problems::{CommandResult, Problems};
 use artefacts::programs::Programs;
-use build_user::{BuildUser, LockedMaven, NOT_FETCHED, TreeBuild, TreeCommand};
+use build_user::{BuildUser, BuildVariables, LockedMaven, NOT_FETCHED, TreeBuild, TreeCommand};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -91,7 +91,8 @@ impl Bank {
         let maven = LockedMaven::of(&source).map_err(Problems::one)?;
         let missing = || Problems::one(format!("{SOURCE}/{LOCK} is missing"));
         let maven = maven.ok_or_else(missing)?;
-        let user = BuildUser::find(&programs).unwrap_or_else(|why| {
+        let variables = BuildVariables::of(std::env::vars_os());
+        let user = BuildUser::find(&programs, &variables).unwrap_or_else(|why| {
             eprintln!("bank: it is built as root, with every plugin of Maven: {why}");
             None
         });

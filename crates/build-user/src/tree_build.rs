@@ -1,7 +1,8 @@
 //! A build tool that runs in a tree of sources.
 //!
 //! A build user sees the tree as it is and cannot change it. Directories called `target`, which
-//! build tools write into, are others in the user's view: those of the tree stay the caller's.
+//! build tools write into, are others in the user's view: those of the tree stay the caller's. Each
+//! command begins with empty ones: an earlier one may have run what nobody had compared yet.
 
 use crate::product::take_file;
 use crate::user::{BuildUser, Views};
@@ -38,7 +39,8 @@ pub struct TreeCommand {
 }
 
 impl TreeBuild<'_> {
-    /// A tool in the tree. A directory that it is told of, such as a repository, is an argument that
+    /// A tool in the tree; a build user finds nothing of what earlier commands made. A directory that
+    /// it is told of, such as a repository, is an argument that
     /// begins with the given words and ends with its path; it stands before all others.
     ///
     /// # Errors
@@ -57,6 +59,10 @@ impl TreeBuild<'_> {
             command.args(arguments);
             return Ok(TreeCommand { command, _views: None });
         };
+        match fs::remove_dir_all(self.directory.join(OUTPUTS)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
+            _ => {}
+        }
         let mut views = Views::new(user).map_err(fail)?;
         let tree = views.show("tree", self.directory).map_err(fail)?;
         for (module, output) in self.modules() {
@@ -165,9 +171,9 @@ mod tests {
         let Some(user) = user() else { return };
         let (_closed, tree) = tree();
         let build = TreeBuild { directory: &tree, user: Some(&user) };
-        assert!(run(&build, MAKE));
         assert!(!run(&build, "touch service/new"));
         assert!(!run(&build, "echo 2 > service/source"));
+        assert!(run(&build, MAKE));
         let lib = tree.join("service/target/lib");
         assert!(!lib.exists(), "the caller's own directory is untouched");
         fs::create_dir_all(&lib).unwrap();
@@ -183,6 +189,16 @@ mod tests {
         symlink("/etc/passwd", build.outputs()[1].join("lib/link.jar")).unwrap();
         assert!(build.take(&lib).is_err());
         assert!(build.take(&tree.join("service/source")).is_err());
+    }
+
+    #[test]
+    fn a_command_finds_nothing_of_what_an_earlier_one_left() {
+        let Some(user) = user() else { return };
+        let (_closed, tree) = tree();
+        let build = TreeBuild { directory: &tree, user: Some(&user) };
+        assert!(run(&build, "touch target/left service/target/left"));
+        assert!(build.outputs().iter().all(|output| output.join("left").exists()));
+        assert!(run(&build, "[ ! -e target/left ] && [ ! -e service/target/left ]"));
     }
 
     #[test]

@@ -161,6 +161,7 @@ fn text_of(log: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use build_user::BuildVariables;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     fn words(text: &str) -> Vec<String> {
@@ -225,7 +226,7 @@ mod tests {
     #[test]
     fn a_build_user_makes_it_and_the_caller_takes_it_over() {
         let programs = Programs::new("/usr/sbin:/usr/bin:/sbin:/bin");
-        let Ok(Some(user)) = BuildUser::find(&programs) else {
+        let Ok(Some(user)) = BuildUser::find(&programs, &BuildVariables::default()) else {
             testing::skip("builds have a user of their own where root has privileges to give up");
             return;
         };

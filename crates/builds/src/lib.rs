@@ -9,7 +9,7 @@ mod from_sources;
 mod scheduler_name;
 mod schedulers;
 
-pub use build_user::BuildUser;
+pub use build_user::{BuildUser, BuildVariables};
 
 pub use build::{Build, KernelSource, build};
 pub use from_sources::FromSources;

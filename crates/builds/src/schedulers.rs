@@ -18,6 +18,7 @@ use crate::scheduler_name::{SchedulerName, compare};
 use artefacts::lock::CacheLock;
 use artefacts::programs::Programs;
 use artefacts::{Error, ErrorKind, Result, digest};
+use build_user::BuildVariables;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,7 @@ pub struct Schedulers {
     place: PathBuf,
     programs: Programs,
     clang: Option<String>,
+    variables: BuildVariables,
 }
 
 /// A scheduler of the cache.
@@ -130,7 +132,18 @@ impl Schedulers {
     /// The schedulers of a cache directory, which need not exist yet. Programs are looked for
     /// on the search path; `clang` is the one that was chosen, where one was.
     pub fn open(cache: &Path, search_path: &str, clang: Option<String>) -> Self {
-        Self { place: cache.join("schedulers"), programs: Programs::new(search_path), clang }
+        Self {
+            place: cache.join("schedulers"),
+            programs: Programs::new(search_path),
+            clang,
+            variables: BuildVariables::default(),
+        }
+    }
+
+    /// With variables of the caller that a build user gets, such as how registries are reached.
+    #[must_use]
+    pub fn with_variables(self, variables: BuildVariables) -> Self {
+        Self { variables, ..self }
     }
 
     /// Where the programs of a cache are, for a search path.

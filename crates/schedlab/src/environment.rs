@@ -1,5 +1,6 @@
 //! What the environment says: which machine, which user, which terminal.
 
+use builds::BuildVariables;
 use contract::{Error, Result};
 use rustix::process::{geteuid, getuid};
 use std::os::unix::fs::MetadataExt;
@@ -149,6 +150,11 @@ pub(crate) fn search_path() -> String {
 /// The clang that the user chose to build BPF programs with.
 pub(crate) fn bpf_clang() -> Option<String> {
     std::env::var("BPF_CLANG").ok()
+}
+
+/// What a build user gets of the environment.
+pub(crate) fn build_variables() -> BuildVariables {
+    BuildVariables::of(std::env::vars_os())
 }
 
 /// The binary that goes into guests, beside this one.

@@ -14,22 +14,37 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::thread::{CapabilitiesSecureBits, set_capabilities_secure_bits};
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStderr, Command, Stdio};
+use std::process::{ChildStderr, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Below the place of all schedulers: what a build user has for itself, from one build to the next.
-const OF_BUILD_USER: &str = "build-user";
+/// Below the place of all schedulers: what builds of earlier versions shared, each able to change what
+/// the next was made of.
+const SHARED: &str = "build-user";
+/// Below a draft: where cargo installs to.
+const ROOT: &str = "root";
+/// Below a draft: what cargo has of a build user's own, its home and what it builds in.
+const WORK: &str = "work";
+/// Below a draft: the program that a build user left, where that user can only read it.
+const TAKEN: &str = "taken";
+/// Below a draft: where a build user puts the program without its symbols.
+const STRIPPED: &str = "stripped";
 /// Named, so that flags for static programs do not reach what cargo runs on this machine.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
-/// A first build fills 945 MB of the build directory, all fourteen 3.5 GB (measured).
+/// A first build fills 945 MB of the build directory, all fourteen in one 3.5 GB (measured); the home
+/// of a build user's cargo comes on top.
 const LEAST_FREE: u64 = 2 << 30;
 /// Telling its version takes a program some milliseconds.
 const TRIAL: Duration = Duration::from_secs(20);
-/// What of the caller's environment would change a build: it must not depend on the caller.
+/// What was killed may write for an instant: one second of tries to remove it.
+const REMOVALS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(20);
+/// What of the caller's environment would change a build: it must not depend on the caller. A build
+/// user has none of it.
 const NOT_INHERITED: [&str; 32] = [
     "BPF_BASE_CFLAGS",
     "BPF_CFLAGS",
@@ -111,12 +126,12 @@ pub(super) fn install(
     let toolchain = super::toolchain::find(schedulers, &attempted)?;
     let rust_version = offer.rust_version.as_deref();
     toolchain.check(&schedulers.programs, &offer.name, rust_version, &attempted)?;
-    check_space(&schedulers.place, &attempted)?;
-    let user = BuildUser::find(&schedulers.programs).unwrap_or_else(|why| {
+    let user = BuildUser::find(&schedulers.programs, &schedulers.variables).unwrap_or_else(|why| {
         let what = "is built as root, with what all its crates run while they are built";
         progress(SchedulerProgress::Note(format!("{id} {what}: {why}")));
         None
     });
+    check_space(&schedulers.place, user.is_some(), &attempted)?;
     let draft = schedulers.place.join(format!("{INCOMING}{id}"));
     let log = schedulers.log_of(&id);
     for directory in [Some(draft.as_path()), log.parent()].into_iter().flatten() {
@@ -135,15 +150,17 @@ pub(super) fn install(
     let outcome = job.build(progress).and_then(|page| job.put(page, &lock));
     if outcome.is_err() {
         // The error that matters is the first one; a later fetch sweeps again.
-        let _ = fs::remove_dir_all(&draft);
+        let _ = remove(&draft);
     }
     let scheduler = outcome?;
     progress(SchedulerProgress::Fetched { scheduler: id });
     Ok(scheduler)
 }
 
-/// Removes what interrupted builds left, while the cache is locked.
+/// Removes what interrupted builds and earlier versions left, while the cache is locked.
 fn sweep(schedulers: &Schedulers, _: &CacheLock) -> Result<()> {
+    // Nothing reads it: that of another user, who cannot be helped here, does no harm.
+    let _ = fs::remove_dir_all(schedulers.place.join(SHARED));
     for directory in [schedulers.place.clone(), schedulers.place.join(BIN)] {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
         let is_left = |name: &str| name.starts_with(INCOMING);
@@ -157,16 +174,31 @@ fn sweep(schedulers: &Schedulers, _: &CacheLock) -> Result<()> {
     Ok(())
 }
 
-fn check_space(place: &Path, attempted: &str) -> Result<()> {
+/// Removes a directory, where it is there.
+fn remove(directory: &Path) -> Result<()> {
+    let mut tries = 0;
+    loop {
+        match fs::remove_dir_all(directory) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(_) if tries < REMOVALS => {
+                tries += 1;
+                std::thread::sleep(PAUSE);
+            }
+            removed => return removed.map_err(|error| Error::file("remove", directory, error)),
+        }
+    }
+}
+
+fn check_space(place: &Path, is_by_user: bool, attempted: &str) -> Result<()> {
     let Ok(space) = rustix::fs::statvfs(place) else { return Ok(()) };
     let free = space.f_bavail.saturating_mul(space.f_frsize);
-    // What was built before is used again: a second scheduler needs little.
-    let built = [place.join("target"), place.join(OF_BUILD_USER).join("target")];
-    if free >= LEAST_FREE || built.iter().any(|target| target.is_dir()) {
+    // What the caller built before is used again: a second scheduler needs little. A build user
+    // begins with nothing.
+    if free >= LEAST_FREE || (!is_by_user && place.join("target").is_dir()) {
         return Ok(());
     }
     let cause = format!(
-        "a first build needs {} MB, and {} has {} MB free",
+        "a build from nothing needs {} MB, and {} has {} MB free",
         LEAST_FREE / 1_000_000,
         place.display(),
         free / 1_000_000
@@ -219,8 +251,9 @@ impl Job<'_> {
         }
         let program = self.program();
         if let Some(strip) = self.schedulers.programs.find("strip") {
-            output_of(command(&strip).arg(&program), &self.attempted())?;
-            try_out(&program).map_err(|cause| Error::environment(self.attempted(), cause))?;
+            self.strip(&strip)?;
+            try_out(&program, self.user)
+                .map_err(|cause| Error::environment(self.attempted(), cause))?;
         }
         Ok(Scheduler {
             name: self.offer.name.clone(),
@@ -245,9 +278,45 @@ impl Job<'_> {
     /// Where the program is: as cargo put it there, or taken over from a build user.
     fn program(&self) -> PathBuf {
         match self.user {
-            Some(_) => self.draft.join(&self.offer.name),
-            None => self.draft.join("root/bin").join(&self.offer.name),
+            Some(_) => self.draft.join(TAKEN).join(&self.offer.name),
+            None => self.draft.join(ROOT).join("bin").join(&self.offer.name),
         }
+    }
+
+    /// Takes the program over from a build user, to where that user sees it and cannot change it.
+    fn take(&self, user_has: &Path, inside: &Path) -> Result<()> {
+        let taken = self.draft.join(TAKEN);
+        // Whatever the umask is.
+        let open = || fs::set_permissions(&taken, Permissions::from_mode(0o755));
+        let made = fs::create_dir_all(&taken).and_then(|()| open());
+        made.map_err(|error| Error::file("make", &taken, error))?;
+        take_file(user_has, inside, &self.program(), 0o755)
+    }
+
+    /// Takes the symbols out of the program. It is made of what nobody here has read, so a build user
+    /// does that, too, and leaves another file.
+    fn strip(&self, strip: &Path) -> Result<()> {
+        let program = self.program();
+        let Some(user) = self.user else {
+            return output_of(command(strip).arg(&program), &self.attempted()).map(drop);
+        };
+        let fail = |error: std::io::Error| Error::file("strip", &program, error);
+        let name = Path::new(&self.offer.name);
+        let stripped = self.draft.join(STRIPPED);
+        user.give(&stripped).map_err(fail)?;
+        let mut views = Views::new(user).map_err(fail)?;
+        let tools = views.show("tools", strip.parent().unwrap_or(strip)).map_err(fail)?;
+        let from = views.show("program", &self.draft.join(TAKEN)).map_err(fail)?;
+        let to = views.show("stripped", &stripped).map_err(fail)?;
+        let tool = tools.join(strip.file_name().unwrap_or_default());
+        let mut run = views.command(&tool, Path::new("/")).map_err(fail)?;
+        let output =
+            run.arg("-o").arg(to.join(name)).arg(from.join(name)).output().map_err(fail)?;
+        if !output.status.success() {
+            let cause = last_lines(&String::from_utf8_lossy(&output.stderr));
+            return Err(Error::environment(self.attempted(), format!("strip: {cause}")));
+        }
+        self.take(&stripped, name)
     }
 
     /// Builds once, and tries what came out.
@@ -277,7 +346,8 @@ impl Job<'_> {
         });
         if (self.is_to_stop)() {
             // What cargo started writes only to the build directory, which holds no result.
-            let _ = kill_process_group(Pid::from_child(&child), Signal::TERM);
+            let signal = if self.user.is_some() { Signal::KILL } else { Signal::TERM };
+            let _ = kill_process_group(Pid::from_child(&child), signal);
             let _ = child.wait();
             return Err(Error::environment(self.attempted(), "it was interrupted").into());
         }
@@ -288,9 +358,9 @@ impl Job<'_> {
         }
         if self.user.is_some() {
             let inside = Path::new("bin").join(&self.offer.name);
-            take_file(&self.draft.join("root"), &inside, &self.program(), 0o755)?;
+            self.take(&self.draft.join(ROOT), &inside)?;
         }
-        let is_static = try_out(&self.program())
+        let is_static = try_out(&self.program(), self.user)
             .map_err(|cause| Failure::Linking(Error::environment(self.attempted(), cause)))?;
         if linking == Linking::Static && !is_static {
             let cause = "cargo linked it with shared libraries all the same";
@@ -320,7 +390,7 @@ impl Job<'_> {
     /// cargo, the directory that it installs to and the one that it builds in: the caller's, or what
     /// the build user has instead, as that user sees it.
     fn places(&self, target: &str) -> Result<(Command, PathBuf, PathBuf, Option<Views>)> {
-        let root = self.draft.join("root");
+        let root = self.draft.join(ROOT);
         let Some(user) = self.user else {
             let target = self.schedulers.place.join(target);
             let mut cargo = command(&self.toolchain.cargo);
@@ -329,8 +399,10 @@ impl Job<'_> {
             return Ok((cargo, root, target, None));
         };
         let fail = |error: std::io::Error| Error::file("build in", self.draft, error);
-        let work = self.schedulers.place.join(OF_BUILD_USER);
-        for directory in [&root, &work.join("cargo"), &work.join(target)] {
+        let work = self.draft.join(WORK);
+        for directory in [&root, &work] {
+            // Another attempt ran what is not trusted: it may have left anything.
+            remove(directory)?;
             user.give(directory).map_err(fail)?;
         }
         let mut views = Views::new(user).map_err(fail)?;
@@ -362,8 +434,10 @@ impl Job<'_> {
             // Of its own, so that all of it ends when we say so.
             .process_group(0)
             .stdout(Stdio::null());
-        for name in NOT_INHERITED {
-            cargo.env_remove(name);
+        if self.user.is_none() {
+            for name in NOT_INHERITED {
+                cargo.env_remove(name);
+            }
         }
         cargo
             .env("RUSTFLAGS", format!("-C target-feature={flag}"))
@@ -393,8 +467,9 @@ impl Job<'_> {
         text.push(b'\n');
         let own = self.draft.join(STORED);
         fs::write(&own, text).map_err(|error| fail(&own, error))?;
-        let root = self.draft.join("root");
-        fs::remove_dir_all(&root).map_err(|error| fail(&root, error))?;
+        for name in [ROOT, WORK, TAKEN, STRIPPED] {
+            remove(&self.draft.join(name))?;
+        }
         let file = File::open(&waiting).and_then(|file| file.sync_all());
         file.map_err(|error| fail(&program, error))?;
         artefacts::commit_entry::put(self.draft, &target, lock)?;
@@ -428,9 +503,10 @@ impl Read for Stoppable<'_> {
     }
 }
 
-/// Whether a program can be used, and whether it is static. It runs without the privileges of
-/// root: some schedulers know no `--version`, and take over the machine at once.
-fn try_out(program: &Path) -> Result<bool, String> {
+/// Whether a program can be used, and whether it is static. It runs as the build user, or at least
+/// without the capabilities of root: some schedulers know no `--version`, and take over the machine
+/// at once.
+fn try_out(program: &Path, user: Option<&BuildUser>) -> Result<bool, String> {
     let bytes = fs::read(program).map_err(|error| {
         format!("cargo gave no program that can be read: {}: {error}", program.display())
     })?;
@@ -439,25 +515,22 @@ fn try_out(program: &Path) -> Result<bool, String> {
     if is_static && !found.needed.is_empty() {
         return Err(format!("it is static, and wants {} all the same", found.needed.join(", ")));
     }
-    let mut trial = command(program);
+    // What the user sees is there until the trial has ended.
+    let (mut trial, _views) = match user {
+        Some(user) => trial_of(user, program).map_err(|error| format!("cannot try it: {error}"))?,
+        None => (trial_without_capabilities(program), None),
+    };
     trial.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    // SAFETY: prctl(2) is async-signal-safe, and nothing else happens between fork and exec.
-    unsafe {
-        trial.pre_exec(|| {
-            if rustix::process::geteuid().is_root() {
-                set_capabilities_secure_bits(
-                    CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED,
-                )?;
-            }
-            Ok(())
-        });
-    }
     // Where the privileges cannot be dropped, the program is not tried.
     let Ok(mut child) = trial.spawn() else { return Ok(is_static) };
+    let signal_of = |status: ExitStatus| match user {
+        Some(_) => Views::signal_of(status),
+        None => status.signal(),
+    };
     let start = Instant::now();
     loop {
         match child.try_wait() {
-            Ok(Some(status)) => match status.signal() {
+            Ok(Some(status)) => match signal_of(status) {
                 Some(signal) => {
                     return Err(format!("it ends by signal {signal} when it is started"));
                 }
@@ -474,17 +547,49 @@ fn try_out(program: &Path) -> Result<bool, String> {
     }
 }
 
+/// A program, started by a build user who sees its directory.
+fn trial_of(user: &BuildUser, program: &Path) -> std::io::Result<(Command, Option<Views>)> {
+    let mut views = Views::new(user)?;
+    let at = views.show("program", program.parent().unwrap_or(program))?;
+    let trial = views.command(&at.join(program.file_name().unwrap_or_default()), Path::new("/"))?;
+    Ok((trial, Some(views)))
+}
+
+/// A program that gets none of root's capabilities, where root starts it.
+fn trial_without_capabilities(program: &Path) -> Command {
+    let mut trial = command(program);
+    // SAFETY: prctl(2) is async-signal-safe, and nothing else happens between fork and exec.
+    unsafe {
+        trial.pre_exec(|| {
+            if rustix::process::geteuid().is_root() {
+                set_capabilities_secure_bits(
+                    CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED,
+                )?;
+            }
+            Ok(())
+        });
+    }
+    trial
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::SchedulerName;
+    use artefacts::files_below;
     use artefacts::programs::Programs;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use build_user::BuildVariables;
+    use std::os::unix::fs::{MetadataExt, symlink};
 
     /// Ends at once: `exit(0)`.
     const ENDS: &[u8] = &[0xb8, 0x3c, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05];
     /// Dies of an illegal instruction.
     const DIES: &[u8] = &[0x0f, 0x0b];
+    /// Dies of an illegal instruction as UID 0, else ends: `if (getuid() == 0) ud2; exit(0)`.
+    const DIES_AS_ROOT: &[u8] = &[
+        0xb8, 102, 0, 0, 0, 0x0f, 0x05, 0x85, 0xc0, 0x74, 9, 0xb8, 60, 0, 0, 0, 0x31, 0xff, 0x0f,
+        0x05, 0x0f, 0x0b,
+    ];
 
     /// The smallest static program that runs this code.
     fn program(code: &[u8]) -> Vec<u8> {
@@ -552,6 +657,28 @@ mod tests {
             Schedulers::open(&self.directory.path().join("cache"), &path, None)
         }
 
+        /// Schedulers that a build user builds; says so where there is none.
+        fn of_build_user(&self) -> Option<Schedulers> {
+            let system = "/usr/sbin:/usr/bin:/sbin:/bin";
+            let found = BuildUser::find(&Programs::new(system), &BuildVariables::default());
+            if !matches!(found, Ok(Some(_))) {
+                testing::skip(
+                    "builds have a user of their own where root has privileges to give up",
+                );
+                return None;
+            }
+            // Copies: what a link leads to may be closed to that user.
+            let fake = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake-toolchain/program");
+            for name in ["cargo", "strip"] {
+                let _ = fs::remove_file(self.directory.path().join(name));
+                fs::copy(&fake, self.directory.path().join(name)).unwrap();
+            }
+            let open = Permissions::from_mode(0o755);
+            fs::set_permissions(self.directory.path(), open).unwrap();
+            let path = format!("{}:{system}", self.directory.path().display());
+            Some(Schedulers::open(&self.directory.path().join("cache"), &path, None))
+        }
+
         fn fetch(&self, name: &str) -> (Result<Scheduler>, Vec<SchedulerProgress>) {
             let mut told = Vec::new();
             let name: SchedulerName = name.parse().unwrap();
@@ -611,32 +738,67 @@ mod tests {
 
     #[test]
     fn where_root_builds_a_user_without_privileges_does_and_leaves_a_program_of_roots() {
-        let system = "/usr/sbin:/usr/bin:/sbin:/bin";
-        let Ok(Some(_)) = BuildUser::find(&Programs::new(system)) else {
-            testing::skip("builds have a user of their own where root has privileges to give up");
-            return;
-        };
         let bench = Bench::new();
-        bench.put("static", program(ENDS));
-        bench.put("strip.version", "");
-        // Copies: what a link leads to may be closed to that user.
-        let fake = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake-toolchain/program");
-        for name in ["cargo", "strip"] {
-            let _ = fs::remove_file(bench.directory.path().join(name));
-            fs::copy(&fake, bench.directory.path().join(name)).unwrap();
-        }
-        let open = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(bench.directory.path(), open).unwrap();
-        let path = format!("{}:{system}", bench.directory.path().display());
-        let cache = bench.directory.path().join("cache");
-        let schedulers = Schedulers::open(&cache, &path, None);
+        let Some(schedulers) = bench.of_build_user() else { return };
+        bench.put("static", program(DIES_AS_ROOT));
         let name: SchedulerName = "scx_rusty".parse().unwrap();
         let scheduler = schedulers.fetch(&name, &|| false, &mut |_| {}).unwrap();
         assert_eq!(fs::metadata(&scheduler.program).unwrap().uid(), 0);
+        assert_eq!(fs::metadata(&scheduler.program).unwrap().mode() & 0o777, 0o755);
         assert_eq!(schedulers.resolve(&name).unwrap(), scheduler);
         let log = bench.read("cache/schedulers/logs/scx_rusty@1.1.4.log");
         assert!(log.contains("as UID ") && !log.contains("as UID 0\n"), "{log}");
         assert_eq!(bench.installs(), 0, "what is not given cannot be written");
+        // Behind the program strip wrote its UID.
+        let bytes = fs::read(&scheduler.program).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        let (_, by) = text.rsplit_once("stripped by UID ").unwrap();
+        assert_ne!(by, "0\n");
+    }
+
+    #[test]
+    fn a_program_that_dies_in_the_build_users_trial_is_none() {
+        let bench = Bench::new();
+        let Some(schedulers) = bench.of_build_user() else { return };
+        bench.put("static", program(DIES));
+        bench.put("dynamic", fs::read("/bin/true").unwrap());
+        let mut notes = Vec::new();
+        let fetched = schedulers.fetch(&"scx_rusty".parse().unwrap(), &|| false, &mut |progress| {
+            if let SchedulerProgress::Note(note) = progress {
+                notes.push(note);
+            }
+        });
+        assert!(!fetched.unwrap().is_static);
+        assert!(notes.iter().any(|note| note.contains("it ends by signal 4")), "{notes:?}");
+    }
+
+    #[test]
+    fn a_build_user_leaves_neither_processes_nor_anything_that_the_next_build_reads() {
+        let bench = Bench::new();
+        let Some(schedulers) = bench.of_build_user() else { return };
+        let place = bench.directory.path().join("cache/schedulers");
+        // As earlier versions kept it, from one build to the next.
+        fs::create_dir_all(place.join("build-user/cargo")).unwrap();
+        bench.put("static", program(ENDS));
+        // A command line that no other process has.
+        let marker = format!("{}", 100_000_000 + 100 * std::process::id() + 50);
+        bench.put("hostile", &marker);
+        let name: SchedulerName = "scx_rusty@1.1.4".parse().unwrap();
+        for _ in 0..2 {
+            let scheduler = schedulers.fetch(&name, &|| false, &mut |_| {}).unwrap();
+            let log = bench.read("cache/schedulers/logs/scx_rusty@1.1.4.log");
+            assert!(log.contains("Left a process and a mark"), "{log}");
+            assert!(!log.contains("Found a mark"), "{log}");
+            let processes = fs::read_dir("/proc").unwrap().flatten();
+            let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+            let is_running = |line: &Vec<u8>| String::from_utf8_lossy(line).contains(&marker);
+            assert_eq!(lines.filter(is_running).count(), 0, "the process outlives the build");
+            let pages = files_below(&place.join(scheduler.id())).unwrap();
+            assert!(pages.into_iter().eq([PathBuf::from(STORED)]));
+            assert!(!place.join("build-user").exists());
+            schedulers.remove(&name).unwrap();
+        }
+        assert!(bench.is_clean());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::kernels::ProgressLine;
 use crate::cli::Common;
-use crate::environment::search_path;
+use crate::environment::{build_variables, search_path};
 use crate::progress::human_duration;
 use artefacts::programs::Programs;
 use builds::{BuildUser, FromSources};
@@ -44,7 +44,7 @@ pub(super) fn build(common: &Common, plan: &Plan, interrupt: &Interrupt) -> Resu
     if due.is_empty() {
         return Ok(());
     }
-    let user = BuildUser::find(&Programs::new(&search_path()));
+    let user = BuildUser::find(&Programs::new(&search_path()), &build_variables());
     for recipe in due {
         let mut line = ProgressLine::new();
         if let Err(why) = &user {

@@ -6,7 +6,7 @@ use crate::cli::Common;
 use crate::cli::schedulers::{
     SchedulersAction, SchedulersFetch, SchedulersList, SchedulersRemove, SchedulersShow,
 };
-use crate::environment::{bpf_clang, cache_directory, search_path};
+use crate::environment::{bpf_clang, build_variables, cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::known_schedulers::{KnownScheduler, Origin, known_schedulers};
 use crate::output::{print, print_data, tell};
@@ -25,7 +25,8 @@ const WRITTEN_EVERY: Duration = Duration::from_secs(30);
 /// The cache that the command line means.
 pub(super) fn open(common: &Common) -> Result<Schedulers> {
     let cache = cache_directory(common.cache.as_deref())?;
-    Ok(Schedulers::open(&cache, &search_path(), bpf_clang()))
+    let schedulers = Schedulers::open(&cache, &search_path(), bpf_clang());
+    Ok(schedulers.with_variables(build_variables()))
 }
 
 /// What a level of the factor `scheduler` stands for here: a published name for its newest
