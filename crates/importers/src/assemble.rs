@@ -14,7 +14,8 @@ use model::{
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
 use std::ops::Range;
 
 /// Sittings times workloads; where each row is one of them there are as many as rows.
@@ -343,12 +344,12 @@ fn parameters(dimensions: &[String], levels: &[SharedName]) -> Parameters {
     )
 }
 
-/// Numbers of things in the order in which they came.
-struct Numbering<K>(BTreeMap<K, u32>);
+/// Numbers of things in the order in which they came; there are hundreds of thousands.
+struct Numbering<K>(HashMap<K, u32>);
 
-impl<K: Ord> Numbering<K> {
+impl<K: Eq + Hash> Numbering<K> {
     fn new() -> Self {
-        Self(BTreeMap::new())
+        Self(HashMap::new())
     }
 
     fn of(&mut self, thing: K) -> u32 {
@@ -458,6 +459,7 @@ fn blocked(
         });
         places.push([number, subject, labels.places[&row.levels]]);
     }
+    drop((numbers, subjects));
     let trials = positions.len().saturating_mul(labels.all.len());
     if trials > MOST_TRIALS {
         let cause = format!("its blocks, subjects and parameters make {trials} trials");

@@ -8,6 +8,7 @@
 mod asked_order;
 mod assemble;
 mod benchfmt;
+mod clean_cells;
 mod column_text;
 mod digits;
 mod duplicates;

@@ -11,7 +11,8 @@ use model::{
     Sample, SharedName, Unit,
 };
 use outputs::Trouble;
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 
 /// Nobody reads more dimensions than these.
 pub(crate) const MOST_DIMENSIONS: usize = 20;
@@ -64,8 +65,8 @@ pub struct ImportedTable {
     pub(crate) levels: SharedLevels,
     /// The files that are tables, in the order of their rows.
     pub(crate) files: Vec<TableFile>,
-    /// Names in rows, and of what they measure.
-    names: BTreeSet<SharedName>,
+    /// Names in rows, and of what they measure: hundreds of thousands, whose order nobody asks for.
+    names: HashSet<SharedName>,
 }
 
 /// A file that is a table.
@@ -92,6 +93,18 @@ pub struct ImportedRow {
     pub samples: Vec<Sample>,
     /// Why it failed, where it did.
     pub failure: Option<String>,
+}
+
+/// The names of a row, where they stand.
+pub(crate) struct RowNames<'a> {
+    /// The subject.
+    pub subject: &'a str,
+    /// A level of each dimension.
+    pub levels: Vec<&'a str>,
+    /// The execution it belongs to.
+    pub execution: Option<Cow<'a, str>>,
+    /// The block.
+    pub block: Option<&'a str>,
 }
 
 /// A row as a table holds it, with hundreds of thousands of others: each name once.
@@ -335,40 +348,60 @@ impl ImportedTable {
     /// # Errors
     /// When there are too many, or a name is empty, too long or no text.
     pub fn push(&mut self, line: Option<u64>, row: ImportedRow) -> Result<(), Trouble> {
+        let ImportedRow { subject, levels, execution, block, mut samples, failure } = row;
+        for sample in &mut samples {
+            sample.source = self.shared(&sample.source);
+        }
+        let names = RowNames {
+            subject: &subject,
+            levels: levels.iter().map(String::as_str).collect(),
+            execution: execution.as_deref().map(Cow::Borrowed),
+            block: block.as_deref(),
+        };
+        self.push_named(line, &names, samples)?;
+        if let Some(row) = self.rows.last_mut() {
+            row.failure = failure;
+        }
+        Ok(())
+    }
+
+    /// Appends a row that did not fail, and whose samples have sources of this table
+    /// ([`Self::shared`]).
+    ///
+    /// # Errors
+    /// Like [`Self::push`].
+    pub(crate) fn push_named(
+        &mut self,
+        line: Option<u64>,
+        names: &RowNames<'_>,
+        samples: Vec<Sample>,
+    ) -> Result<(), Trouble> {
         let trouble =
             |cause: String, remedy: &str| Trouble { line, cause, remedy: remedy.to_owned() };
         IMPORT_ROWS
             .check(self.rows.len() as u64 + 1)
             .map_err(|over| trouble(over.to_string(), over.limit.remedy))?;
-        let names = [&row.subject].into_iter().chain(&row.levels);
-        for name in names.chain(&row.execution).chain(&row.block) {
-            let is_name = !name.is_empty()
-                && name.chars().count() <= LONGEST_NAME
-                && !name.chars().any(char::is_control);
-            if !is_name {
-                let shown: String = name.chars().take(40).collect();
-                let cause = format!("{shown:?} is no name of a subject, level or execution");
-                return Err(trouble(cause, "names are one line of 1 to 200 characters"));
-            }
-        }
-        let ImportedRow { subject, levels, execution, block, mut samples, failure } = row;
-        for sample in &mut samples {
-            sample.source = self.shared(&sample.source);
+        let all = [names.subject].into_iter().chain(names.levels.iter().copied());
+        let mut all = all.chain(names.execution.as_deref()).chain(names.block);
+        if let Some(name) = all.find(|name| !is_name(name)) {
+            let shown: String = name.chars().take(40).collect();
+            let cause = format!("{shown:?} is no name of a subject, level or execution");
+            return Err(trouble(cause, "names are one line of 1 to 200 characters"));
         }
         let row = TableRow {
-            subject: self.shared(&subject),
-            levels: levels.iter().map(|level| self.shared(level)).collect(),
-            execution: execution.map(|execution| self.shared(&execution)),
-            block: block.map(|block| self.shared(&block)),
+            subject: self.shared(names.subject),
+            levels: names.levels.iter().map(|level| self.shared(level)).collect(),
+            execution: names.execution.as_deref().map(|execution| self.shared(execution)),
+            block: names.block.map(|block| self.shared(block)),
             samples,
-            failure,
+            failure: None,
         };
         self.rows.push(row);
         Ok(())
     }
 
     /// A name, held once.
-    fn shared(&mut self, name: &str) -> SharedName {
+    pub(crate) fn shared(&mut self, name: &str) -> SharedName {
         if let Some(known) = self.names.get(name) {
             return known.clone();
         }
@@ -376,6 +409,15 @@ impl ImportedTable {
         self.names.insert(name.clone());
         name
     }
+}
+
+/// Whether this is one line of text that may name something.
+fn is_name(name: &str) -> bool {
+    // What most names are made of has one byte each.
+    let is_plain = name.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let is_short = name.len() <= LONGEST_NAME && is_plain;
+    !name.is_empty()
+        && (is_short || name.chars().count() <= LONGEST_NAME && !name.chars().any(char::is_control))
 }
 
 #[cfg(test)]

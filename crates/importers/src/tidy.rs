@@ -1,18 +1,20 @@
 //! Tidy tables: a header, and in each row what was measured once.
 
 use crate::asked_order::{AskedOrder, asked_order};
+use crate::clean_cells::cleaned;
 use crate::column_text::ColumnText;
 use crate::importer::{ImportFile, Importer};
 use crate::last_digits::last_digit;
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
 use crate::shared_levels::SharedLevels;
-use crate::table::{ImportedRow, ImportedTable, TableFile, TableRow, over};
+use crate::table::{ImportedTable, RowNames, TableFile, TableRow, over};
 use crate::unnamed::{UnnamedColumns, places_in_order};
 use contract::Description;
 use csv::StringRecord;
 use model::{Caveat, CaveatCode, IMPORT_COLUMNS, Reduction, Sample, SampleData, SharedName, Unit};
 use outputs::Trouble;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub(crate) static CSV: Tidy = Tidy {
@@ -140,7 +142,7 @@ impl Importer for Tidy {
         check_columns(bytes, self.delimiter)?;
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(self.delimiter)
-            .trim(csv::Trim::All)
+            .trim(csv::Trim::Headers)
             .from_reader(bytes);
         let header = reader.headers().map_err(|error| broken(bytes, &error))?.clone();
         let columns = Columns::find(&header, mapping)?;
@@ -161,15 +163,16 @@ impl Importer for Tidy {
         let mut orders = ColumnText::default();
         let mut known = KnownMetrics::new();
         let mut unnamed = UnnamedColumns::of(&header, &columns.named(), mapping);
-        for record in reader.records() {
-            let record = unguarded(record.map_err(|error| broken(bytes, &error))?);
+        let mut read = StringRecord::new();
+        while reader.read_record(&mut read).map_err(|error| broken(bytes, &error))? {
+            let without = cleaned(&read);
+            let record = without.as_ref().unwrap_or(&read);
             let line = record.position().map_or(0, |position| line(bytes, position));
             if let Some(place) = columns.order {
-                orders.push(filled(&record, line, place, "it tells no order")?);
+                orders.push(filled(record, line, place, "it tells no order")?);
             }
-            let row = columns.row(source, &record, line, (&mut known, &mut *table))?;
-            table.push(Some(line), row)?;
-            unnamed.add(&record);
+            columns.row(source, record, line, (&mut known, &mut *table))?;
+            unnamed.add(record);
         }
         if table.rows.len() == first {
             return Err(Trouble::new("there is a header and no row", "give a file with rows"));
@@ -281,21 +284,6 @@ fn sort(rows: &mut [TableRow], orders: &ColumnText) -> bool {
         }
     }
     tells_order
-}
-
-/// The record without the apostrophes that keep spreadsheets from calculating text, as our own
-/// CSV has them.
-fn unguarded(record: StringRecord) -> StringRecord {
-    fn text(field: &str) -> Option<&str> {
-        field.strip_prefix('\'').filter(|text| text.starts_with(['=', '+', '-', '@', '\t', '\r']))
-    }
-    if record.iter().all(|field| text(field).is_none()) {
-        return record;
-    }
-    let mut without = StringRecord::new();
-    record.iter().for_each(|field| without.push_field(text(field).unwrap_or(field)));
-    without.set_position(record.position().cloned());
-    without
 }
 
 /// Whether a number is one of its unit.
@@ -471,35 +459,34 @@ impl Columns {
         Ok(())
     }
 
+    /// Appends a row to the table.
     fn row(
         &self,
         source: &ImportFile<'_>,
         record: &StringRecord,
         line: u64,
         (known, table): (&mut KnownMetrics, &mut ImportedTable),
-    ) -> Result<ImportedRow, Trouble> {
-        let text = |place: usize| record[place].to_owned();
+    ) -> Result<(), Trouble> {
         let mut samples = Vec::with_capacity(self.values.len());
         for (place, value) in &self.values {
             samples.push(self.sample(record, line, (*place, value), (&mut *known, &mut *table))?);
         }
-        let mut execution = Vec::with_capacity(self.replicate.len());
-        for place in &self.replicate {
-            execution.push(filled(record, line, *place, "it identifies no execution")?);
-        }
-        Ok(ImportedRow {
-            subject: self.subject.map_or_else(|| source.subject.to_owned(), text),
-            levels: self.parameters.iter().copied().map(text).collect(),
-            execution: match execution.as_slice() {
+        let named = |place: &usize| filled(record, line, *place, "it identifies no execution");
+        let names = RowNames {
+            subject: self.subject.map_or(source.subject, |place| &record[place]),
+            levels: self.parameters.iter().map(|place| &record[*place]).collect(),
+            execution: match self.replicate.as_slice() {
                 [] => None,
-                [only] => Some((*only).to_owned()),
+                [only] => Some(Cow::Borrowed(named(only)?)),
                 // Quoted, so that `a b, c` is not `a, b c`.
-                several => Some(format!("{several:?}")),
+                several => {
+                    let several = several.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+                    Some(Cow::Owned(format!("{several:?}")))
+                }
             },
-            block: self.block.map(text),
-            samples,
-            failure: None,
-        })
+            block: self.block.map(|place| &record[place]),
+        };
+        table.push_named(Some(line), &names, samples)
     }
 
     fn sample(
@@ -550,16 +537,17 @@ impl Columns {
             known.clear();
         }
         let owned = |place: Option<usize>| of_row(place).map(str::to_owned);
+        let id = table.shared(&id);
         known.push(KnownMetric {
             place,
             name: owned(self.metric),
             unit_text: owned(self.unit),
             direction: owned(self.direction),
-            id: id.as_str().into(),
+            id: id.clone(),
             unit,
             scale,
         });
-        Ok(Sample::values(&id, vec![number]))
+        Ok(Sample { source: id, data: SampleData::Values(vec![number]) })
     }
 
     /// Declared for the column, for the metric, or in a column of its own.

@@ -7,18 +7,30 @@ use contract::Result;
 use model::{Block, Caveat, CaveatCode, Plan, Record};
 use std::collections::BTreeSet;
 use std::path::Path;
-use store::{CampaignState, LoadedCampaign};
+use store::{CampaignState, HeldRecords, LoadedCampaign};
 
 /// Reads a campaign, and holds what it says of its end against its records.
 ///
 /// # Errors
 /// Those of [`store::load`].
 pub fn load(directory: &Path) -> Result<LoadedCampaign> {
-    let mut loaded = store::load(directory)?;
+    Ok(examined(store::load(directory)?))
+}
+
+/// The same of a campaign whose records this process has just stored and holds.
+///
+/// # Errors
+/// Those of [`store::load_held`].
+pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> {
+    Ok(examined(store::load_held(directory, held)?))
+}
+
+/// A campaign with what its records say against its end.
+fn examined(mut loaded: LoadedCampaign) -> LoadedCampaign {
     let told = [unplanned(&loaded), unfounded(&loaded), unrecorded(&loaded)];
     let flaws = told.into_iter().flatten();
     loaded.flaws.extend(flaws.map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)));
-    Ok(loaded)
+    loaded
 }
 
 /// Trials that have a record and are not in the plan.

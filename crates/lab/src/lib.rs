@@ -13,6 +13,6 @@ mod progress;
 mod schedule;
 
 pub use campaign::{Ended, Order, judge, judge_records, run};
-pub use ending::{load, repetitions, resumed};
+pub use ending::{load, load_held, repetitions, resumed};
 pub use event_line::event_line;
 pub use progress::CampaignProgress;

@@ -16,7 +16,7 @@ pub enum LineDigest {
 
 impl LineDigest {
     /// The 64 digits of one, as text.
-    fn digits(bytes: &[u8; 32]) -> [u8; 64] {
+    pub fn digits(bytes: &[u8; 32]) -> [u8; 64] {
         let mut digits = [0; 64];
         for (two, byte) in digits.chunks_exact_mut(2).zip(bytes) {
             two[0] = DIGITS[usize::from(byte >> 4)];

@@ -7,13 +7,14 @@ use crate::documents::{
     digest_of_end, fingerprint_digest, origin_of,
 };
 use crate::durable::{failed, make_directories, replace_on, sync_directory};
+use crate::held_records::HeldRecords;
 use crate::load::{read_environment_on, read_origin, read_plan_on, read_state_on};
+use crate::record_lines::{WrittenRecords, encode, write_bound};
 use crate::records::scan_digests_on;
 use crate::resumptions::resumption;
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Attempt, Caveat, CaveatCode, Chain, Findings, Fingerprint, LineDigest, Plan, Record,
-    Resumption, SampleData,
+    Attempt, Caveat, CaveatCode, Chain, Findings, Fingerprint, LineDigest, Plan, Record, Resumption,
 };
 use rustix::io::Errno;
 use serde::Serialize;
@@ -22,9 +23,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sys::{FileAccess, Files, HostFiles, OpenFile};
-
-/// Text of records that is held before it is written out.
-const PIECE_BYTES: usize = 1 << 20;
 
 /// An open campaign directory. The lock on `records.jsonl` is the kernel's: it
 /// ends with the process, however that ends.
@@ -303,19 +301,21 @@ impl Campaign {
     }
 
     /// Appends records that exist already, all or none of them: they cost nothing to
-    /// bring about again, so one sync at the end is enough.
+    /// bring about again, so one sync at the end is enough. They come back bound, for a caller that
+    /// judges them at once.
     ///
     /// # Errors
     /// Like [`Campaign::append`].
-    pub fn append_all(&mut self, records: &mut [Record]) -> Result<()> {
+    pub fn append_all(&mut self, mut records: Vec<Record>) -> Result<HeldRecords> {
         let (links, last) = (self.links.clone(), self.last.clone());
-        match self.write_out(records) {
-            Ok(length) => {
+        match self.write_out(&mut records) {
+            Ok(WrittenRecords { length, digests }) => {
                 sync_directory(&*self.files, &self.directory)?;
                 self.length += length;
                 self.count += records.len() as u64;
                 self.is_bound = true;
-                Ok(())
+                self.last = digests.last().cloned().or(last);
+                Ok(HeldRecords { records, digests })
             }
             Err(error) => {
                 (self.links, self.last) = (links, last);
@@ -325,32 +325,20 @@ impl Campaign {
         }
     }
 
-    /// Binds records and writes them out piece by piece, so that their text is never held whole;
-    /// the result is its length.
-    fn write_out(&mut self, records: &mut [Record]) -> Result<u64> {
+    /// Binds records and writes them out piece by piece, so that their text is never held whole.
+    fn write_out(&mut self, records: &mut [Record]) -> Result<WrittenRecords> {
         let path = self.directory.join("records.jsonl");
         let fail = |error: std::io::Error| failed("append records to", &path, &error);
-        let count = records.len() as u64;
-        let (mut lines, mut length) = (Vec::new(), 0);
-        for (at, record) in records.iter_mut().enumerate() {
-            record.chain = Some(match self.count + at as u64 {
-                0 => self.links.first(&self.plan, &self.state, Some(count)),
-                _ => self.links.next(),
-            });
-            let line = encode(record)?;
-            let digest = line_digest(&line);
-            self.links.follow(&digest);
-            self.last = Some(digest);
-            length += line.len() as u64;
-            lines.extend(line);
-            if lines.len() >= PIECE_BYTES {
-                self.records.write_all(&lines).map_err(fail)?;
-                lines.clear();
-            }
-        }
-        self.records.write_all(&lines).map_err(fail)?;
+        let first = match self.count {
+            0 => self.links.first(&self.plan, &self.state, Some(records.len() as u64)),
+            _ => self.links.next(),
+        };
+        let file = &mut self.records;
+        let written = write_bound(records, first, &mut self.links, |lines| {
+            file.write_all(lines).map_err(fail)
+        })?;
         self.records.sync_data().map_err(fail)?;
-        Ok(length)
+        Ok(written)
     }
 
     /// Makes sure that the next record of up to `bytes` will find space, before
@@ -560,35 +548,6 @@ fn open_records(files: &dyn Files, directory: &Path) -> Result<Box<dyn OpenFile>
     }
 }
 
-/// One line. A record that could not be read again is refused here, where only
-/// it is lost, rather than at the next load, where all would be.
-fn encode(record: &Record) -> Result<Vec<u8>> {
-    let refuse = |why: String| {
-        let (workload, subject, block) = (&record.workload, &record.subject, record.block);
-        let attempted =
-            format!("cannot store the record of {workload} for {subject} in block {block}");
-        Error::environment(attempted, why)
-    };
-    for sample in record.invocations.iter().flat_map(|invocation| &invocation.samples) {
-        let is_finite = match &sample.data {
-            SampleData::Values(values) => values.iter().all(|value| value.is_finite()),
-            SampleData::Quotient { numerator, denominator } => {
-                numerator.is_finite() && denominator.is_finite()
-            }
-            SampleData::Histogram(_) | SampleData::Proportion { .. } => true,
-        };
-        if !is_finite {
-            return Err(refuse(format!("a value of {} is not a number", sample.source)));
-        }
-    }
-    let mut line = serde_json::to_vec(record).map_err(|error| refuse(error.to_string()))?;
-    line.push(b'\n');
-    if let Err(over) = model::RECORD_BYTES.check(line.len() as u64) {
-        return Err(refuse(over.to_string()));
-    }
-    Ok(line)
-}
-
 fn json<T: Serialize>(document: &T) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(document)
         .map_err(|error| Error::environment("cannot write a document as JSON", error))?;
@@ -618,12 +577,13 @@ mod tests {
         // The first is more than one piece, so it is written before the last is looked at.
         let long: Vec<f64> = (0..300_000).map(f64::from).collect();
         let mut records = vec![record(0, long), record(1, vec![1.0]), record(2, vec![f64::NAN])];
-        assert!(campaign.append_all(&mut records).is_err());
+        assert!(campaign.append_all(records.clone()).is_err());
         assert_eq!(fs::metadata(&path).unwrap().len(), 0);
         records[2] = record(2, vec![2.0]);
-        campaign.append_all(&mut records).unwrap();
+        let held = campaign.append_all(records).unwrap();
         let found = scan_on(&HostFiles, &path).unwrap();
-        assert_eq!(found.records, records);
+        assert_eq!(found.records, held.records);
+        assert_eq!(found.digests, held.digests);
         assert_eq!(found.complete_bytes, fs::metadata(&path).unwrap().len());
     }
 

@@ -33,6 +33,11 @@ impl Links {
         self.0.previous.clone_from(digest);
     }
 
+    /// The digest that the next record names.
+    pub(crate) fn previous(&self) -> &LineDigest {
+        &self.0.previous
+    }
+
     /// What the first record is given; `records` where all there will be are known.
     pub(crate) fn first(&self, plan: &Plan, state: &StateDocument, records: Option<u64>) -> Chain {
         let mut first = self.0.clone();

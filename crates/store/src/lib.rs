@@ -12,12 +12,14 @@ mod campaign;
 mod chain;
 mod documents;
 mod durable;
+mod held_records;
 mod import_head;
 mod json_text;
 mod known_records;
 mod load;
 mod lookup;
 mod plan_sizes;
+mod record_lines;
 mod records;
 mod redaction;
 mod resumptions;
@@ -31,11 +33,12 @@ pub use bundle::{Manifest, Packed, Unpacked, pack, unpack};
 pub use campaign::{Campaign, directory_stem};
 pub use documents::{CampaignState, Redaction, fingerprint_digest};
 pub use durable::replace;
+pub use held_records::HeldRecords;
 pub use import_head::{import_head, is_import};
 pub use known_records::KnownRecords;
 pub use load::{
-    LoadedCampaign, is_origin_of_import, load, load_findings, load_on, load_without_records,
-    planned_name,
+    LoadedCampaign, is_origin_of_import, load, load_findings, load_held, load_on,
+    load_without_records, planned_name,
 };
 pub use lookup::{CampaignEntry, all, find_unfinished, finished, resolve};
 pub use records::ReadPosition;

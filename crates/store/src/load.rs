@@ -7,8 +7,9 @@ use crate::documents::{
     STATE_FORMATS, StateDocument, fingerprint_digest, origin_in,
 };
 use crate::durable::{parse_document, read_document, read_limited_on, too_much};
+use crate::held_records::HeldRecords;
 use crate::plan_sizes;
-use crate::records::scan_on;
+use crate::records::{Scan, scan_on};
 use contract::{Error, ErrorKind, Result};
 use model::{
     Attempt, Binding, Caveat, CaveatCode, DOCUMENT_BYTES, FINDINGS_BEFORE_OBSTACLES,
@@ -73,14 +74,42 @@ pub fn load(directory: &Path) -> Result<LoadedCampaign> {
 /// # Errors
 /// Like [`load`].
 pub fn load_on(files: &dyn Files, directory: &Path) -> Result<LoadedCampaign> {
-    let mut loaded = load_documents(files, directory)?;
+    let loaded = load_documents(files, directory)?;
     // Before the records: a campaign that ends meanwhile has all that its state names.
     let state = read_state_on(files, directory)?;
     let scanned = scan_on(files, &directory.join("records.jsonl"))?;
+    with_records(files, (loaded, state), scanned)
+}
+
+/// The same of a campaign whose records, all of them, this process has just stored and holds: the
+/// documents are read, and the records are not, unless they are smaller when they were read.
+///
+/// # Errors
+/// Like [`load`].
+pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> {
+    if !held.are_small() {
+        drop(held);
+        sys::return_freed_memory();
+        return load(directory);
+    }
+    let loaded = load_documents(&HostFiles, directory)?;
+    let state = read_state_on(&HostFiles, directory)?;
+    let HeldRecords { records, digests } = held;
+    let scanned = Scan { records, digests, is_bound: true, complete_bytes: 0, torn: None };
+    with_records(&HostFiles, (loaded, state), scanned)
+}
+
+/// A campaign with its records, and with what of both is not as it was written.
+fn with_records(
+    files: &dyn Files,
+    (mut loaded, state): (LoadedCampaign, StateDocument),
+    scanned: Scan,
+) -> Result<LoadedCampaign> {
+    let directory = loaded.directory.clone();
     loaded.records = scanned.records.into();
     loaded.caveats.extend(scanned.torn);
     let chained = Chained { records: &loaded.records, digests: &scanned.digests };
-    let root = Links::root(&loaded.plan, &state, &read_origin(files, directory, &loaded.plan)?);
+    let root = Links::root(&loaded.plan, &state, &read_origin(files, &directory, &loaded.plan)?);
     let environment = loaded.environment.as_ref().map(fingerprint_digest);
     let documents = CampaignDocuments {
         plan: &loaded.plan,

@@ -11,7 +11,7 @@ use contract::{Factor, Result};
 use model::{Caveat, CaveatCode, Level, Plan, Record, Subject};
 use serde_json::Value;
 use std::path::Path;
-use store::{Attempts, KnownRecords, LoadedCampaign};
+use store::{Attempts, HeldRecords, KnownRecords, LoadedCampaign};
 
 /// Longest value that is told whole.
 const LONGEST: usize = 60;
@@ -46,6 +46,20 @@ pub(super) fn load_knowing(
     // Before the records: a run may store more of them meanwhile.
     let known = attempts.and_then(|attempts| attempts.known_records(directory));
     let loaded = lab::load(directory)?;
+    Ok(examine(common, directory, loaded, known.as_ref()).loaded)
+}
+
+/// The same of a campaign whose records this process has just stored and holds.
+///
+/// # Errors
+/// Those of [`lab::load_held`].
+pub(super) fn load_held(
+    common: &Common,
+    directory: &Path,
+    held: HeldRecords,
+) -> Result<LoadedCampaign> {
+    let known = known(common, directory);
+    let loaded = lab::load_held(directory, held)?;
     Ok(examine(common, directory, loaded, known.as_ref()).loaded)
 }
 

@@ -1,7 +1,8 @@
 //! `schedlab import`: other people's numbers become a campaign.
 
 use super::planning::text_of;
-use super::run::conclude;
+use super::run::deliver;
+use super::{evidence, reports};
 use crate::cli::{Common, Import, Pairs, Presentation};
 use crate::environment::{random_u64, state_directory};
 use crate::exit::ExitCode;
@@ -54,22 +55,29 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
         (random_u64()? & 0xffff) as u16,
     )?;
     count_attempt(common, &mut campaign, &files, unix_ns)?;
-    if let Err(error) = campaign.append_all(&mut imported.records) {
-        // Nothing of it is on disk; a directory without records helps nobody, and the
-        // reason must be told.
-        let _ = campaign.discard();
-        return Err(error);
-    }
-    campaign.mark_finished()?;
-    keep_count(common, &campaign);
-    let directory = campaign.directory().to_owned();
-    // Judging reads the campaign anew, on several threads: nothing is held twice.
-    drop((campaign, imported));
+    // Nothing is held that judging does not need.
     drop(sources);
     drop(files);
+    drop(imported.plan);
+    let held = match campaign.append_all(imported.records) {
+        Ok(held) => held,
+        Err(error) => {
+            // Nothing of it is on disk; a directory without records helps nobody, and the
+            // reason must be told.
+            let _ = campaign.discard();
+            return Err(error);
+        }
+    };
+    campaign.mark_finished()?;
+    keep_count(common, &campaign);
     sys::return_freed_memory();
     tell(&replicates(&mapping, importer));
-    conclude(common, &directory, Presentation::default())
+    // The records are judged as they were stored, and not read again: `judge` does.
+    let loaded = evidence::load_held(common, campaign.directory(), held)?;
+    let (findings, values) = reports::with_values(&loaded, || Ok(lab::judge_records(&loaded)))?;
+    campaign.save_findings(&findings)?;
+    drop(campaign);
+    deliver(common, &loaded, (&findings, values), Presentation::default())
 }
 
 /// Counts an import, which can be repeated under other choices as a run can. Where that cannot be

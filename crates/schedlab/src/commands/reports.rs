@@ -11,10 +11,12 @@ use crate::environment::FONTS;
 use crate::exit::ExitCode;
 use crate::output::{is_read_by_a_person, legible, page, print_bytes, tell};
 use contract::{Description, Error, ErrorKind, Result};
-use model::{Findings, Fingerprint, Plan};
+use model::{Findings, Fingerprint, Plan, TrialValue};
 use report::{Inputs, Page, RENDERERS, Renderer, Report};
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 use store::{Campaign, CampaignState, LoadedCampaign};
 
 /// The format for terminals.
@@ -48,10 +50,8 @@ pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
         end(&directory)?;
     }
     let loaded = evidence::load(common, &directory)?;
-    let findings = lab::judge(&loaded)?;
-    let shown = Shown::of(common, arguments.presentation);
-    write_all(&loaded, &findings, arguments.presentation)?;
-    print_bytes(text(&loaded, &findings, TERMINAL, shown)?.as_bytes())?;
+    let (findings, values) = with_values(&loaded, || lab::judge(&loaded))?;
+    deliver(common, &loaded, (&findings, values), arguments.presentation)?;
     Ok(ExitCode::Done)
 }
 
@@ -158,17 +158,6 @@ impl Shown {
     }
 }
 
-/// A report as text, for standard output.
-pub(super) fn text(
-    loaded: &LoadedCampaign,
-    findings: &Findings,
-    format: &str,
-    shown: Shown,
-) -> Result<String> {
-    let bytes = for_output(loaded, findings, Format::named(format)?, shown)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// A report on standard output, whatever its format. What is no text would leave a terminal
 /// in disorder, and tells nobody anything.
 fn send(loaded: &LoadedCampaign, findings: &Findings, format: &str, shown: Shown) -> Result<()> {
@@ -199,27 +188,67 @@ fn for_output(
     render(loaded, findings, format, &shown.page(), presentation)
 }
 
-/// Writes `report.md` and beside it `report.html`, and `report.xlsx` where a campaign spans a
-/// grid: its tables are what readers calculate on with. Gives the path of the one to read. What
-/// beside `report.md` cannot be written costs no verdict.
-pub(super) fn write_all(
+/// What judging gives, and the value of each trial that reports show: both are computed at once.
+pub(super) fn with_values(
     loaded: &LoadedCampaign,
-    findings: &Findings,
+    judge: impl FnOnce() -> Result<Findings>,
+) -> Result<(Findings, Vec<TrialValue>)> {
+    thread::scope(|scope| {
+        let values = scope.spawn(|| analysis::values(&loaded.plan, &loaded.records));
+        let findings = judge()?;
+        Ok((findings, values.join().unwrap_or_else(|panic| resume_unwind(panic))))
+    })
+}
+
+/// Writes `report.md` and beside it `report.html`, and `report.xlsx` where a campaign spans a
+/// grid: its tables are what readers calculate on with. Then shows the table for terminals. Gives
+/// the path of the one to read. What beside `report.md` cannot be written costs no verdict.
+///
+/// All are drawn from one view, and the page, which takes longest, meanwhile.
+pub(super) fn deliver(
+    common: &Common,
+    loaded: &LoadedCampaign,
+    (findings, values): (&Findings, Vec<TrialValue>),
     presentation: Presentation,
 ) -> Result<PathBuf> {
-    let text = write(loaded, findings, "markdown", None, presentation)?;
-    let beside = |format: &str| {
-        write(loaded, findings, format, None, presentation)
+    let report = &view_of(loaded, &loaded.directory, (findings, &values), presentation);
+    // The report has them, too.
+    drop(values);
+    let beside = |format: &str, drawn: Result<Vec<u8>>| {
+        drawn
+            .and_then(|bytes| keep(loaded, Format::named(format)?, &bytes))
             .map_err(|error| tell(&format!("the report as {format} is not written: {error}")))
             .ok()
     };
-    if report::has_grid(&loaded.plan) {
-        beside("xlsx");
-    }
-    if !report::HAS_PAGE {
-        return Ok(text);
-    }
-    Ok(beside("html").unwrap_or(text))
+    let (path, table) = thread::scope(|scope| -> Result<_> {
+        let page = report::HAS_PAGE
+            .then(|| scope.spawn(move || drawn(report, Format::named("html")?, &FILE_PAGE)));
+        let markdown = Format::named("markdown")?;
+        let text = keep(loaded, markdown, &drawn(report, markdown, &FILE_PAGE)?)?;
+        if report::has_grid(&loaded.plan) {
+            beside("xlsx", Format::named("xlsx").and_then(|it| drawn(report, it, &FILE_PAGE)));
+        }
+        let shown = Shown::of(common, presentation);
+        let table = if presentation.language.is_english() {
+            drawn(report, Format::named(TERMINAL)?, &shown.page())
+        } else {
+            // It may be in another language there.
+            for_output(loaded, findings, Format::named(TERMINAL)?, shown)
+        };
+        let page = page.map(|page| page.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let page = page.and_then(|page| beside("html", page));
+        Ok((page.unwrap_or(text), table))
+    })?;
+    print_bytes(&table?)?;
+    Ok(path)
+}
+
+/// Puts a report into the campaign's directory. A link there is replaced and not followed: who owns
+/// the directory may have put it there.
+fn keep(loaded: &LoadedCampaign, format: Format, bytes: &[u8]) -> Result<PathBuf> {
+    let name = format!("report.{}", format.extension());
+    store::replace(&loaded.directory, &name, bytes)?;
+    Ok(loaded.directory.join(name))
 }
 
 /// A report as it stands in files.
@@ -241,12 +270,7 @@ pub(super) fn write(
 ) -> Result<PathBuf> {
     let kind = Format::named(format)?;
     let bytes = render(loaded, findings, kind, &FILE_PAGE, presentation)?;
-    let name = format!("report.{}", kind.extension());
-    let Some(path) = output else {
-        // A link there is replaced and not followed: who owns the directory may have put it there.
-        store::replace(&loaded.directory, &name, &bytes)?;
-        return Ok(loaded.directory.join(name));
-    };
+    let Some(path) = output else { return keep(loaded, kind, &bytes) };
     save(path, &bytes)?;
     Ok(path.to_owned())
 }
@@ -311,16 +335,20 @@ fn render(
     page: &Page,
     presentation: Presentation,
 ) -> Result<Vec<u8>> {
+    drawn(&view(loaded, &loaded.directory, findings, presentation), format, page)
+}
+
+/// A view as a format draws it.
+fn drawn(report: &Report, format: Format, page: &Page) -> Result<Vec<u8>> {
     let renderer = match format {
         Format::Drawn(renderer) => renderer,
         Format::Pdf => {
-            let html = render(loaded, findings, Format::named("html")?, page, presentation)?;
+            let html = drawn(report, Format::named("html")?, page)?;
             return browser::printed(&html, &hear_signals()?);
         }
     };
-    let report = view(loaded, &loaded.directory, findings, presentation);
     let mut bytes = Vec::new();
-    renderer.render(&report, page, &mut bytes).map_err(|error| not_drawn(&error))?;
+    renderer.render(report, page, &mut bytes).map_err(|error| not_drawn(&error))?;
     Ok(bytes)
 }
 
@@ -355,14 +383,24 @@ pub(super) fn view(
     findings: &Findings,
     presentation: Presentation,
 ) -> Report {
+    let values = analysis::values(&loaded.plan, &loaded.records);
+    view_of(loaded, directory, (findings, &values), presentation)
+}
+
+/// The same with the values of the campaign's trials.
+fn view_of(
+    loaded: &LoadedCampaign,
+    directory: &Path,
+    (findings, values): (&Findings, &[TrialValue]),
+    presentation: Presentation,
+) -> Report {
     let nothing = Fingerprint::default();
     let campaign =
         directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let trial_values = analysis::values(&loaded.plan, &loaded.records);
     report::view(&Inputs {
         plan: &loaded.plan,
         records: &loaded.records,
-        values: &trial_values,
+        values,
         findings,
         environment: loaded.environment.as_ref().unwrap_or(&nothing),
         campaign: &campaign,

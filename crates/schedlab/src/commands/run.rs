@@ -9,14 +9,14 @@ use crate::cli::{Common, Execution, Presentation, Run};
 use crate::dashboard::DashboardProcess;
 use crate::environment::{random_u64, state_directory};
 use crate::exit::ExitCode;
-use crate::output::{print, print_bytes, tell};
+use crate::output::{print, tell};
 use crate::progress::ProgressLine;
 use contract::{ErrorKind, Result};
 use live::EventLog;
-use model::{Outcome, Plan, Record, Subject, WorkloadPlan};
+use model::{Findings, Outcome, Plan, Record, Subject, TrialValue, WorkloadPlan};
 use signal_hook::consts::SIGINT;
 use std::path::{Path, PathBuf};
-use store::Attempts;
+use store::{Attempts, LoadedCampaign};
 
 pub(super) fn run(common: &Common, arguments: &Run) -> Result<ExitCode> {
     let Some(planned) = read(common, &arguments.experiment)? else { return Ok(ExitCode::Usage) };
@@ -136,10 +136,18 @@ pub(super) fn conclude(
     presentation: Presentation,
 ) -> Result<ExitCode> {
     let loaded = evidence::load(common, directory)?;
-    let findings = lab::judge(&loaded)?;
-    let path = reports::write_all(&loaded, &findings, presentation)?;
-    let shown = reports::Shown::of(common, presentation);
-    print_bytes(reports::text(&loaded, &findings, "terminal", shown)?.as_bytes())?;
+    let (findings, values) = reports::with_values(&loaded, || lab::judge(&loaded))?;
+    deliver(common, &loaded, (&findings, values), presentation)
+}
+
+/// Writes the reports of a campaign that was judged, shows its verdict, and says where to read on.
+pub(super) fn deliver(
+    common: &Common,
+    loaded: &LoadedCampaign,
+    judged: (&Findings, Vec<TrialValue>),
+    presentation: Presentation,
+) -> Result<ExitCode> {
+    let path = reports::deliver(common, loaded, judged, presentation)?;
     print(&format!("\nreport: {}\n", path.display()))?;
     Ok(exit_code(&loaded.plan, &loaded.records))
 }

@@ -1,0 +1,196 @@
+//! Records as lines of `records.jsonl`. Many at once are bound while one thread encodes them and
+//! another computes the digest of each line, which the next one names: its place is left blank.
+
+use crate::chain::{Links, line_digest};
+use contract::{Error, Result};
+use model::{Chain, LineDigest, Record, SampleData};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+
+/// Text of records that is held before it is written out.
+const PIECE_BYTES: usize = 1 << 20;
+/// Pieces that wait to be written.
+const PIECES_AHEAD: usize = 1;
+/// What stands where a digest will.
+const BLANK: LineDigest = LineDigest::Sha256([0; 32]);
+/// Its text.
+const BLANK_DIGITS: [u8; 64] = [b'0'; 64];
+/// What follows the digest in the line of a record whose link names nothing after it.
+const BEHIND_DIGEST: &[u8] = b"\"}}\n";
+
+/// What was written of records.
+#[derive(Debug)]
+pub(crate) struct WrittenRecords {
+    /// Their length in bytes.
+    pub length: u64,
+    /// The digest of each one's line.
+    pub digests: Vec<LineDigest>,
+}
+
+impl WrittenRecords {
+    /// Counts a line, to which the next record is bound.
+    fn count(&mut self, line: &[u8], links: &mut Links) {
+        let digest = line_digest(line);
+        links.follow(&digest);
+        self.length += line.len() as u64;
+        self.digests.push(digest);
+    }
+}
+
+/// Records that are encoded, and their lines.
+struct Piece<'r> {
+    records: &'r mut [Record],
+    lines: Vec<u8>,
+    /// Where each line ends.
+    ends: Vec<usize>,
+}
+
+/// Binds records, the first by this link, and hands their lines on, piece by piece.
+///
+/// # Errors
+/// When a record cannot be stored, or what `write` answers; lines may have been handed on before.
+pub(crate) fn write_bound(
+    records: &mut [Record],
+    first: Chain,
+    links: &mut Links,
+    mut write: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<WrittenRecords> {
+    let mut written = WrittenRecords { length: 0, digests: Vec::with_capacity(records.len()) };
+    let Some((beginning, rest)) = records.split_first_mut() else { return Ok(written) };
+    beginning.chain = Some(first);
+    let line = encode(beginning)?;
+    written.count(&line, links);
+    write(&line)?;
+    let blank = Chain { previous: BLANK, ..links.next() };
+    thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(PIECES_AHEAD);
+        scope.spawn(move || encode_pieces(rest, &blank, &sender));
+        for piece in receiver {
+            let Piece { records, mut lines, ends } = piece?;
+            let mut begin = 0;
+            for (record, end) in records.iter_mut().zip(ends) {
+                let line = &mut lines[begin..end];
+                bind(record, line, links)?;
+                written.count(line, links);
+                begin = end;
+            }
+            write(&lines)?;
+        }
+        Ok(written)
+    })
+}
+
+/// Encodes records with a blank link. Ends when nobody takes their lines any more.
+fn encode_pieces<'r>(
+    mut rest: &'r mut [Record],
+    blank: &Chain,
+    sender: &SyncSender<Result<Piece<'r>>>,
+) {
+    while !rest.is_empty() {
+        let (mut lines, mut ends) = (Vec::with_capacity(PIECE_BYTES), Vec::new());
+        for record in rest.iter_mut() {
+            record.chain = Some(blank.clone());
+            if let Err(error) = encode_into(record, &mut lines) {
+                // Who does not listen had an error before.
+                let _ = sender.send(Err(error));
+                return;
+            }
+            ends.push(lines.len());
+            if lines.len() >= PIECE_BYTES {
+                break;
+            }
+        }
+        let (records, behind) = std::mem::take(&mut rest).split_at_mut(ends.len());
+        rest = behind;
+        if sender.send(Ok(Piece { records, lines, ends })).is_err() {
+            return;
+        }
+    }
+}
+
+/// Puts the digest of the line before it in the blank place of a record and of its line.
+fn bind(record: &mut Record, line: &mut [u8], links: &Links) -> Result<()> {
+    let end = line.len().saturating_sub(BEHIND_DIGEST.len());
+    let begin = end.saturating_sub(BLANK_DIGITS.len());
+    let is_blank = line[begin..end] == BLANK_DIGITS && line[end..] == *BEHIND_DIGEST;
+    match (links.previous(), &mut record.chain) {
+        (LineDigest::Sha256(bytes), Some(chain)) if is_blank => {
+            line[begin..end].copy_from_slice(&LineDigest::digits(bytes));
+            chain.previous.clone_from(links.previous());
+            Ok(())
+        }
+        _ => Err(refused(record, "its link has no place for a digest".to_owned())),
+    }
+}
+
+/// One line.
+///
+/// # Errors
+/// Like [`encode_into`].
+pub(crate) fn encode(record: &Record) -> Result<Vec<u8>> {
+    let mut line = Vec::new();
+    encode_into(record, &mut line)?;
+    Ok(line)
+}
+
+/// Appends a line. A record that could not be read again is refused here, where only
+/// it is lost, rather than at the next load, where all would be.
+///
+/// # Errors
+/// When it holds a value that is no number, or is too large.
+fn encode_into(record: &Record, lines: &mut Vec<u8>) -> Result<()> {
+    for sample in record.invocations.iter().flat_map(|invocation| &invocation.samples) {
+        let is_finite = match &sample.data {
+            SampleData::Values(values) => values.iter().all(|value| value.is_finite()),
+            SampleData::Quotient { numerator, denominator } => {
+                numerator.is_finite() && denominator.is_finite()
+            }
+            SampleData::Histogram(_) | SampleData::Proportion { .. } => true,
+        };
+        if !is_finite {
+            return Err(refused(record, format!("a value of {} is not a number", sample.source)));
+        }
+    }
+    let begin = lines.len();
+    serde_json::to_writer(&mut *lines, record)
+        .map_err(|error| refused(record, error.to_string()))?;
+    lines.push(b'\n');
+    model::RECORD_BYTES
+        .check((lines.len() - begin) as u64)
+        .map_err(|over| refused(record, over.to_string()))
+}
+
+fn refused(record: &Record, why: String) -> Error {
+    let (workload, subject, block) = (&record.workload, &record.subject, record.block);
+    let attempted = format!("cannot store the record of {workload} for {subject} in block {block}");
+    Error::environment(attempted, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PIECE_BYTES, encode};
+    use crate::fixtures::{plan, record};
+    use crate::{Campaign, load};
+    use model::Record;
+    use std::fs;
+
+    #[test]
+    fn lines_of_several_pieces_are_those_of_their_records_and_follow_each_other() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = Campaign::create(results.path(), &plan("many", "d"), "", 5, 1).unwrap();
+        // A piece in the middle of records, one that ends with a long one, and the rest.
+        let long = |number: u64| -> Vec<f64> {
+            (0..number % 7 * 1_500).map(|at| at as f64 / 7.0).collect()
+        };
+        let records: Vec<Record> = (0..60).map(|number| record(number, long(number))).collect();
+        let held = campaign.append_all(records).unwrap();
+        let text = fs::read(campaign.directory().join("records.jsonl")).unwrap();
+        assert!(text.len() > 3 * PIECE_BYTES, "{} bytes", text.len());
+        let each: Vec<Vec<u8>> = held.records.iter().map(|one| encode(one).unwrap()).collect();
+        assert!(each.concat() == text, "a line is not that of its record");
+        let loaded = load(campaign.directory()).unwrap();
+        assert_eq!(loaded.digests, held.digests);
+        assert_eq!(loaded.flaws, [], "each is bound to the one before it");
+        assert!(*loaded.records == held.records);
+    }
+}
