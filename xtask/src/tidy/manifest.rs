@@ -11,6 +11,12 @@ const MAY_TELL: &[&str] = &["agent", "assembly", "executor", "lab", "schedulers"
 const RESTRICTED: [(&str, &[&str]); 2] =
     [("tracing", MAY_TELL), ("tracing-subscriber", &["assembly"])];
 
+/// A crate that has the standard library's checks of pointers although nothing in it is unsafe: its
+/// tests tell by them whether they are optimised.
+const ASKS_FOR_CHECKS: &str = "schedlab";
+/// What code that is unsafe begins with.
+const UNSAFE: [&str; 3] = ["unsafe {", "unsafe fn ", "unsafe impl "];
+
 /// Checks the workspace's manifest against the crates'.
 pub fn check(files: &[SourceFile]) -> Vec<String> {
     let is_manifest = |file: &&SourceFile| file.path.ends_with("Cargo.toml");
@@ -20,6 +26,7 @@ pub fn check(files: &[SourceFile]) -> Vec<String> {
     let users: Vec<&SourceFile> =
         files.iter().filter(is_manifest).filter(|file| file.path != root.path).collect();
     let mut found: Vec<String> = users.iter().flat_map(|user| forbidden(user)).collect();
+    found.extend(checked_otherwise(files, root));
     let mut is_inside = false;
     for (number, line) in root.text.lines().enumerate() {
         if line.starts_with('[') {
@@ -38,6 +45,44 @@ pub fn check(files: &[SourceFile]) -> Vec<String> {
         }
     }
     found
+}
+
+/// Crates with unsafe code that tests run without the checks of pointers, and others with them.
+fn checked_otherwise(files: &[SourceFile], root: &SourceFile) -> Vec<String> {
+    let is_checked = |name: &str| {
+        let table = format!("[profile.dev.package.{name}]");
+        let lines = root.text.lines().skip_while(|line| *line != table).skip(1);
+        lines
+            .take_while(|line| !line.starts_with('['))
+            .any(|line| line == "debug-assertions = true")
+    };
+    let is_unsafe = |folder: &str| {
+        let sources = files.iter().filter(|file| file.path.extension().is_some_and(|e| e == "rs"));
+        let mut lines = sources
+            .filter(|file| file.path.starts_with(Path::new("crates").join(folder).join("src")))
+            .flat_map(|file| file.text.lines());
+        lines.any(|line| {
+            !line.trim_start().starts_with("//") && UNSAFE.iter().any(|word| line.contains(word))
+        })
+    };
+    let manifests = files
+        .iter()
+        .filter(|file| file.path.starts_with("crates") && file.path.ends_with("Cargo.toml"));
+    let names = manifests.filter_map(|file| file.path.parent()?.file_name()?.to_str());
+    names
+        .filter(|name| *name != ASKS_FOR_CHECKS)
+        .filter_map(|name| match (is_unsafe(name), is_checked(name)) {
+            (true, false) => Some(format!(
+                "Cargo.toml: {name} has unsafe code, and profile.dev.package.{name} no \
+                 `debug-assertions = true`"
+            )),
+            (false, true) => Some(format!(
+                "Cargo.toml: {name} has no unsafe code, and profile.dev.package.{name} has \
+                 `debug-assertions = true`"
+            )),
+            _ => None,
+        })
+        .collect()
 }
 
 /// What this crate's manifest has and only others may.
@@ -84,6 +129,28 @@ mod tests {
         assert_eq!(
             check(&[root, user]),
             ["Cargo.toml:3: regex has no reason beside it", "Cargo.toml:4: no crate uses csv"]
+        );
+    }
+
+    #[test]
+    fn what_is_unsafe_and_nothing_else_is_tested_with_checks_of_pointers() {
+        let file = |path: &str, text: &str| SourceFile::new(path, text);
+        let root = file(
+            "Cargo.toml",
+            "[workspace.dependencies]\n[profile.dev.package.a]\nopt-level = 1\n\
+             [profile.dev.package.b]\ndebug-assertions = true\n\
+             [profile.dev.package.c]\ndebug-assertions = true\n",
+        );
+        let [a, b, c] = ["a", "b", "c"].map(|name| file(&format!("crates/{name}/Cargo.toml"), ""));
+        let call = "    unsafe { call() }\n";
+        let [a1, b1] = [("a", call), ("b", call)]
+            .map(|(name, text)| file(&format!("crates/{name}/src/lib.rs"), text));
+        let c1 = file("crates/c/src/lib.rs", "// Without unsafe { } it is safe.\n");
+        let found = check(&[root, a, b, c, a1, b1, c1]);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found[0].contains("a has unsafe code") && found[1].contains("c has no"),
+            "{found:?}"
         );
     }
 
