@@ -192,7 +192,7 @@ fn put_back_from(
     match renewed {
         Ok(mut journal) => {
             let report = restore(machine, &mut journal, true, &[])?;
-            if let Err(error) = journal.append(&JournalEntry::LeftAlone { line }) {
+            if let Err(error) = journal.append(&JournalEntry::LeftAlone { line, id: None }) {
                 log(&error.one_line());
             }
             Ok(report)

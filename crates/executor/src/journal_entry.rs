@@ -59,6 +59,10 @@ pub enum JournalEntry {
     LeftAlone {
         /// What was found, in words.
         line: String,
+        /// The setting, which is settled by this line too: where the line that says so is damaged,
+        /// it is not put back after all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<u64>,
     },
     /// A process group was started; its members may outlive us.
     Group {

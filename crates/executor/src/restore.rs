@@ -148,7 +148,12 @@ impl Open {
                 }
                 JournalEntry::Restoring => open.is_restoring = true,
                 JournalEntry::RestoringEnded => open.is_restoring = false,
-                JournalEntry::LeftAlone { line } => open.left_alone.push(line),
+                JournalEntry::LeftAlone { line, id } => {
+                    open.left_alone.push(line);
+                    if let Some(id) = id {
+                        open.settings.remove(&id);
+                    }
+                }
                 JournalEntry::Applied { id, actual } => {
                     if let Some(setting) = open.settings.get_mut(&id) {
                         setting.actual = Some(actual);
@@ -355,8 +360,10 @@ fn put_back(
             }
         }
     }
-    let untold =
-        report.left_alone.iter().map(|line| JournalEntry::LeftAlone { line: line.clone() });
+    let untold = report
+        .left_alone
+        .iter()
+        .map(|line| JournalEntry::LeftAlone { line: line.clone(), id: None });
     report.unwritten = match journal {
         Some(journal) if report.failed.is_empty() => {
             let left: Vec<_> = keep.iter().cloned().chain(untold).collect();
@@ -417,7 +424,7 @@ fn restore_settings(
         match read_to_judge(machine, &setting.file) {
             Ok(current) if current != setting.old && !open.is_ours(setting, &current) => {
                 let line = format!("{}, but it is {current}", setting.line());
-                notes.add(&JournalEntry::LeftAlone { line: line.clone() });
+                notes.add(&JournalEntry::LeftAlone { line: line.clone(), id: Some(*id) });
                 notes.add(&JournalEntry::Settled { id: *id });
                 report.left_alone.push(line);
                 left.push(OpenSetting { old: current.clone(), new: current, ..setting.clone() });
@@ -859,7 +866,7 @@ mod tests {
             if is_cut_off {
                 // As far as a restore came that was killed.
                 let line = "slice, but it is 900000".to_owned();
-                journal.append(&JournalEntry::LeftAlone { line }).unwrap();
+                journal.append(&JournalEntry::LeftAlone { line, id: Some(0) }).unwrap();
                 journal.append(&JournalEntry::Settled { id: 0 }).unwrap();
                 let id = announce(&machine, &mut journal, 50, &slice, "900000");
                 assert_eq!(id, 2);
@@ -869,6 +876,37 @@ mod tests {
             let report = restore(&machine, &mut journal, true, &[]).unwrap();
             assert_eq!((report.left_alone.len(), report.failed.len()), (1, 0), "{report:?}");
             assert_eq!(values(&machine)[..2], ["900000", "1"]);
+        }
+    }
+
+    #[test]
+    fn what_is_left_alone_stays_where_one_line_that_says_so_is_lost() {
+        // The line that tells it, or the one that settles the setting.
+        for lost in 0..2 {
+            let directory = tempfile::tempdir().unwrap();
+            let machine = machine(directory.path());
+            let (thp, slice) = (ControlFile::bracketed(THP), ControlFile::plain(SLICE));
+            let mut journal = journal(&machine);
+            set(&machine, &mut journal, 50, slice.clone(), "2000000");
+            set(&machine, &mut journal, 50, thp, "never");
+            slice.write(&machine, "900000").unwrap();
+            let first = journal.text().entries.clone();
+            let text = JournalText { entries: first.clone(), ..JournalText::default() };
+            restore_settings(
+                &machine,
+                &mut Notes { journal: Some(&mut journal), lost: None },
+                &Open::of(&machine, &text, &permitted()),
+                &mut RestoreReport::default(),
+            );
+            // As far as it came that was killed when all that is left is being put back.
+            let mut entries = journal.text().entries.clone();
+            let begins = entries.iter().position(|entry| *entry == JournalEntry::Restoring);
+            entries.truncate(begins.unwrap() + 1);
+            entries.remove(first.len() + lost);
+            journal.replace(&entries).unwrap();
+            let report = restore(&machine, &mut journal, false, &[]).unwrap();
+            assert_eq!((report.left_alone.len(), report.failed.len()), (lost, 0), "{report:?}");
+            assert_eq!(slice.read(&machine).unwrap(), "900000", "{lost}");
         }
     }
 

@@ -167,7 +167,7 @@ impl Schedule {
     fn entry(&mut self, journal: &mut Journal) -> JournalEntry {
         self.made += 1;
         if self.random.one_in(3) {
-            return JournalEntry::LeftAlone { line: format!("line {}", self.made) };
+            return JournalEntry::LeftAlone { line: format!("line {}", self.made), id: None };
         }
         JournalEntry::Setting {
             id: journal.next_id(),
@@ -203,7 +203,7 @@ impl Schedule {
             let before = self.read();
             let machine = self.machine.machine();
             let opened = Journal::open(&machine, PermittedChanges::to([THP.to_owned()]));
-            let entry = JournalEntry::LeftAlone { line: "behind the damage".to_owned() };
+            let entry = JournalEntry::LeftAlone { line: "behind the damage".to_owned(), id: None };
             let appended = opened.and_then(|mut journal| journal.append(&entry));
             if let Err(error) = appended {
                 self.machine.blame(format!("a damaged journal takes no entry: {error}"));

@@ -97,7 +97,7 @@ fn a_terminal_obeys_nothing_that_a_lock_holder_or_a_journal_says() {
     let bench = Bench::new();
     let machine = Machine::host(bench.path().join("run"));
     let file = bench.experiment("short", SHORT);
-    let left = JournalEntry::LeftAlone { line: format!("thp {HOSTILE} is never") };
+    let left = JournalEntry::LeftAlone { line: format!("thp {HOSTILE} is never"), id: None };
     let damaged = format!("3 00000000 {{\"entry\":\"{HOSTILE}\"}}\n");
     leave(&machine, &bench, HOSTILE, left, &damaged);
     let check = |what: &str, code: i32, arguments: &[&str]| {
