@@ -2,9 +2,9 @@
 //!
 //! It holds the read end of a pipe, through which it gets a copy of the journal. When the executor
 //! is gone, even by SIGKILL, the pipe ends and the guardian restores from the journal; where that
-//! is not as the executor left it, from its copy. After an orderly end the journal is empty and it
-//! has nothing to do. It inherits the machine's lock, so nobody starts a campaign while it is still
-//! restoring.
+//! is not as the executor left it, or cannot be read, from its copy. After an orderly end the
+//! journal is empty and it has nothing to do. It inherits the machine's lock, so nobody starts a
+//! campaign while it is still restoring.
 
 use crate::executor_settings::ExecutorSettings;
 use crate::journal::Journal;
@@ -158,7 +158,7 @@ pub fn serve_guardian(machine: &Machine, catalogue: &Catalogue) -> i32 {
 /// their writer left.
 ///
 /// # Errors
-/// When the journal cannot be read or written.
+/// When the machine does not tell its boot, or the journal cannot be read and nothing was copied.
 pub fn guard(
     machine: &Machine,
     permitted: PermittedChanges,
@@ -169,9 +169,29 @@ pub fn guard(
     tracing::debug!("the executor's end of the pipe is closed");
     match copy.of_lost(machine) {
         Some(text) => put_back_from(&text, machine, permitted),
-        None => Journal::open(machine, permitted)
-            .and_then(|mut journal| restore(machine, &mut journal, true, &[])),
+        None => match Journal::open(machine, permitted.clone()) {
+            Ok(mut journal) => restore(machine, &mut journal, true, &[]),
+            Err(error) => put_back_unopened(&copy, error, machine, &permitted),
+        },
     }
+}
+
+/// Restores where the journal cannot be opened: from what can be read of it, which may have a line
+/// that its writer ended before it told, else from the copy.
+fn put_back_unopened(
+    copy: &JournalCopy,
+    why: Error,
+    machine: &Machine,
+    permitted: &PermittedChanges,
+) -> Result<RestoreReport> {
+    let copied = copy.known();
+    let text = match (Journal::read(machine), copied) {
+        (Ok(text), copied) if !text.is_empty() || copied.is_none() => text,
+        (_, Some(copied)) => copied,
+        (_, None) => return Err(why),
+    };
+    log(&why.one_line());
+    restore_unwritten(machine, &text, permitted, true, &why)
 }
 
 /// Restores from the copy. A new journal takes its place where one can be written, and tells the
@@ -199,7 +219,7 @@ fn put_back_from(
         }
         Err(error) => {
             log(&error.one_line());
-            restore_unwritten(machine, copy, &permitted)
+            restore_unwritten(machine, copy, &permitted, true, &error)
         }
     }
 }
@@ -222,8 +242,11 @@ fn ignore_terminal_signals() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failing_files::{FailingFiles, PrivateStep};
     use crate::journal_text::{journal_text, parse_journal};
     use std::fs;
+    use std::io::{BufReader, Seek};
+    use std::sync::atomic::{AtomicU32, Ordering};
     use sys::ControlFile;
 
     const KNOB: &str = "/proc/sys/kernel/knob";
@@ -275,5 +298,39 @@ mod tests {
         assert_eq!(report.restored.len(), 1, "{report:?}");
         assert_eq!(machine.read(KNOB).unwrap(), "old\n");
         assert_eq!(fs::read_to_string(machine.runtime()).unwrap(), "a file");
+    }
+
+    #[test]
+    fn a_journal_that_cannot_be_opened_when_the_executor_is_gone_leaves_nothing_changed() {
+        // Opened to write, or read once more after it was held against the copy.
+        for failing in [PrivateStep::Append, PrivateStep::Read] {
+            let root = tempfile::tempdir().unwrap();
+            let (machine, text) = changed(root.path());
+            let permitted = PermittedChanges::to([KNOB.to_owned()]);
+            let mut messages = tempfile::tempfile().unwrap();
+            let mut journal = Journal::open(&machine, permitted.clone()).unwrap();
+            journal.copy_to(messages.try_clone().unwrap());
+            journal.replace(&text.entries).unwrap();
+            // Their writer is killed.
+            drop(journal);
+            messages.rewind().unwrap();
+            // When it began to copy, when the journal was replaced, and when its writer was gone.
+            let left = AtomicU32::new(3);
+            let unlucky = FailingFiles::on(&machine, move |step, name| {
+                let is_meant = step == failing && name == Journal::FILE;
+                let is_early = step == PrivateStep::Read
+                    && left
+                        .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1))
+                        .is_ok();
+                (is_meant && !is_early).then_some(libc::EIO)
+            });
+            let report = guard(&unlucky, permitted.clone(), BufReader::new(messages)).unwrap();
+            assert_eq!(machine.read(KNOB).unwrap(), "old\n", "{failing:?}");
+            assert_eq!((report.restored.len(), report.failed.len()), (1, 0), "{report:?}");
+            let why = report.unwritten.as_ref().unwrap();
+            assert!(why.contains(Journal::FILE), "it is told: {why}");
+            let told = crate::restore::pending(&machine, &permitted).unwrap();
+            assert_eq!(told, Vec::<String>::new(), "all is back");
+        }
     }
 }

@@ -49,12 +49,16 @@ impl JournalCopy {
         }
     }
 
-    /// What the journal held, where the file is not what its writer left: deleted, replaced,
-    /// damaged, or no longer ours alone. Nothing where it is.
-    pub(crate) fn of_lost(&self, machine: &Machine) -> Option<JournalText> {
+    /// What the journal held, as far as its writer told; nothing where that was nothing.
+    pub(crate) fn known(&self) -> Option<JournalText> {
         let text = if self.text.is_empty() { self.next.as_ref()? } else { &self.text };
-        let is_as_left = self.is_as_left(machine).unwrap_or(false);
-        (!is_as_left && !text.is_empty()).then(|| parse_journal(text))
+        (!text.is_empty()).then(|| parse_journal(text))
+    }
+
+    /// The same, where the file is not what its writer left: deleted, replaced, damaged, or no
+    /// longer ours alone. Nothing where it is.
+    pub(crate) fn of_lost(&self, machine: &Machine) -> Option<JournalText> {
+        self.known().filter(|_| !self.is_as_left(machine).unwrap_or(false))
     }
 
     fn is_as_left(&self, machine: &Machine) -> std::io::Result<bool> {

@@ -11,6 +11,8 @@ mod child;
 mod context;
 mod executor;
 mod executor_settings;
+#[cfg(test)]
+mod failing_files;
 mod fingerprint;
 mod groups;
 mod guarded_machine;

@@ -28,8 +28,11 @@ pub struct RestoreReport {
     pub left_alone: Vec<String>,
     /// What could not be put back, and why; stays in the journal.
     pub failed: Vec<String>,
-    /// Why the journal could not be brought up to date. Everything else was done.
+    /// Why the journal could not be brought up to date, or be read: what was put back is then known
+    /// from memory. Everything else was done.
     pub unwritten: Option<String>,
+    /// What else failed, for want of which nothing was left undone.
+    pub warnings: Vec<String>,
 }
 
 impl RestoreReport {
@@ -72,6 +75,7 @@ impl RestoreReport {
                 .iter()
                 .map(|line| format!("{line} (changed by someone else: left alone)")),
         );
+        lines.extend(self.unwritten.into_iter().chain(self.warnings));
         Err(Error::new(
             contract::ErrorKind::RestoreIncomplete,
             "cannot put everything back",
@@ -311,8 +315,8 @@ pub fn restore(
     put_back(machine, open, Some(journal), are_groups_fresh, keep)
 }
 
-/// Puts back everything that this text of a journal holds, where no journal can be written: the
-/// session ended just now. What could not be put back is in the report alone.
+/// Puts back everything that this text of a journal holds, where no journal can be written, which
+/// is why. What could not be put back is in the report alone.
 ///
 /// # Errors
 /// As [`restore`].
@@ -320,8 +324,12 @@ pub(crate) fn restore_unwritten(
     machine: &Machine,
     text: &JournalText,
     permitted: &PermittedChanges,
+    are_groups_fresh: bool,
+    why: &Error,
 ) -> Result<RestoreReport> {
-    put_back(machine, Open::of(machine, text, permitted), None, true, &[])
+    let open = Open::of(machine, text, permitted);
+    let report = put_back(machine, open, None, are_groups_fresh, &[])?;
+    Ok(RestoreReport { unwritten: Some(why.one_line()), ..report })
 }
 
 fn put_back(
@@ -393,7 +401,8 @@ impl Notes<'_> {
     }
 }
 
-/// Forgets what was left alone, once a user was told; leaves only `keep`.
+/// Forgets what was left alone, once a user was told; leaves only `keep`. What cannot be forgotten
+/// is told again.
 ///
 /// # Errors
 /// When the journal cannot be written.
