@@ -66,8 +66,10 @@ impl Files for SimulatedMachine {
     }
 
     fn make_directory(&self, path: &Path) -> io::Result<()> {
-        let operation = (Operation::Grow, path);
-        self.perform(operation, |state, _| state.disk.make_directory(path))
+        // That one has the name is found before space is asked for.
+        let is_there = self.state().disk.node(path).is_some();
+        let operation = if is_there { Operation::Look } else { Operation::Grow };
+        self.perform((operation, path), |state, _| state.disk.make_directory(path))
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {

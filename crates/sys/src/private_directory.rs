@@ -19,6 +19,8 @@ use std::path::{Component, Path, PathBuf};
 const DIRECTORY_MODE: u32 = 0o700;
 /// The same of files in it.
 const FILE_MODE: u32 = 0o600;
+/// Permissions with the bits for set-user-ID, set-group-ID and sticky (inode(7)).
+const ALL_MODES: u32 = 0o7777;
 /// Group and others may write.
 const WRITTEN_BY_OTHERS: u32 = 0o022;
 /// Others may write into the directory, and still cannot rename or remove what is not theirs
@@ -65,7 +67,10 @@ impl PrivateDirectory {
             Err(error) => return Err(error.into()),
         }
         let own = Self::within(&parent, path, name)?;
-        rustix::fs::fchmod(&own.descriptor, Mode::from_raw_mode(DIRECTORY_MODE))?;
+        // A file system that is read-only, or full and copies on write, keeps what is right.
+        if rustix::fs::fstat(&own.descriptor)?.st_mode & ALL_MODES != DIRECTORY_MODE {
+            rustix::fs::fchmod(&own.descriptor, Mode::from_raw_mode(DIRECTORY_MODE))?;
+        }
         Ok(own)
     }
 
