@@ -48,8 +48,10 @@ impl GuardedMachine {
         let permitted = PermittedChanges::of(&settings.catalogue);
         let mut journal = Journal::open(machine, permitted)?;
         let leftovers = restore(machine, &mut journal, false, &[])?;
-        acknowledge(&mut journal, &leftovers, &[])?;
+        // What was left alone is told first: it is told again where it could not be forgotten.
+        let acknowledged = acknowledge(&mut journal, &leftovers, &[]);
         leftovers.into_result()?;
+        acknowledged?;
         make_directory(machine, &settings.logs)?;
         let (guardian, pipe) = start.start(&settings, &lock)?;
         journal.copy_to(pipe);
@@ -102,11 +104,11 @@ impl GuardedMachine {
     /// When something could not be put back.
     pub fn close(mut self) -> Result<()> {
         let report = restore(&self.settings.machine, &mut self.journal, true, &[])?;
-        acknowledge(&mut self.journal, &report, &[])?;
+        let acknowledged = acknowledge(&mut self.journal, &report, &[]);
         self.journal.end_copy();
         let dismissed = self.guardian.dismiss();
         report.into_result()?;
-        dismissed
+        acknowledged.and(dismissed)
     }
 }
 

@@ -37,40 +37,55 @@ pub struct LockHolder {
 /// enter, so that nobody else can take it. It is held until every process that inherited the
 /// descriptor (the guardian) is gone. What another user holds neither blocks nor answers
 /// anything here, but for root's campaigns, which everybody is told of.
+///
+/// The lock is the flock alone. Who holds it, as a file beside it and as root's notice tell, is for
+/// people: what puts things back goes on without.
 #[derive(Debug)]
 pub struct Lock {
     file: Box<dyn OpenFile>,
+    unannounced: Option<Error>,
 }
 
 impl Lock {
     const FILE: &'static str = "lock";
     const HOLDER: &'static str = "holder.json";
 
-    /// Takes the lock, making the runtime directory where there is none.
+    /// Takes the lock for what changes things, making the runtime directory where there is none.
     ///
     /// # Errors
-    /// When another campaign of this user runs here.
+    /// When another campaign of this user runs here, or nobody could be told of this one.
     pub fn acquire(machine: &Machine, purpose: &str) -> Result<Self> {
+        let (file, announced) = Self::taken(machine, purpose)?;
+        announced.map(|()| Self { file, unannounced: None })
+    }
+
+    /// Takes the lock for what puts things back: a file system that is full or read-only does not
+    /// stop it where the lock's file is there, which every journal of ours has beside it.
+    ///
+    /// # Errors
+    /// When a campaign of this user runs here, or the lock's file is not there and cannot be made.
+    pub fn acquire_to_restore(machine: &Machine, purpose: &str) -> Result<Self> {
+        let (file, announced) = Self::taken(machine, purpose)?;
+        let unannounced = announced.err();
+        if let Some(error) = &unannounced {
+            tracing::warn!(why = %error.one_line(), "the lock is held, and nobody is told by whom");
+        }
+        Ok(Self { file, unannounced })
+    }
+
+    /// The lock's file, which is locked, and whether that was told.
+    fn taken(machine: &Machine, purpose: &str) -> Result<(Box<dyn OpenFile>, Result<()>)> {
         let directory = make_runtime_directory(machine)?;
         let path = machine.runtime().join(Self::FILE);
-        let file = lock_file(&*directory).map_err(|error| {
-            Error::environment(format!("cannot open the lock {}", path.display()), error)
-        })?;
+        let file = lock_file(&*directory).map_err(|error| cannot_open(&path, &error))?;
         take(machine, &*file, &*directory)?;
-        let pid = std::process::id().cast_signed();
-        let start_ticks = start_ticks(machine, pid).unwrap_or_default();
-        let holder = LockHolder { pid, start_ticks, purpose: purpose.to_owned() };
-        serde_json::to_vec(&holder)
-            .map_err(std::io::Error::other)
-            .and_then(|text| {
-                directory.write(Self::HOLDER, &text)?;
-                Self::notice(machine).map_or(Ok(()), |path| tell_everybody(Path::new(path), &text))
-            })
-            .map_err(|error| {
-                let path = machine.runtime().join(Self::HOLDER);
-                Error::environment(format!("cannot write {}", path.display()), error)
-            })?;
-        Ok(Self { file })
+        let announced = announce(machine, &*directory, purpose);
+        Ok((file, announced))
+    }
+
+    /// Why nobody can be told who holds the lock, which is held all the same.
+    pub fn unannounced(&self) -> Option<&Error> {
+        self.unannounced.as_ref()
     }
 
     /// Refuses where another campaign that counts runs on this machine. To be asked with the lock
@@ -121,13 +136,50 @@ pub(crate) fn make_runtime_directory(machine: &Machine) -> Result<Box<dyn Privat
     })
 }
 
-/// One that a stranger put there while the directory was open to him is none of ours.
+fn cannot_open(path: &Path, error: &std::io::Error) -> Error {
+    let attempted = format!("cannot open the lock {}", path.display());
+    // Another lock in its place would not exclude a run, whose guardian holds this one.
+    let remedy = match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => {
+            "nothing was changed: it is not there, and its file system is full; make room there for one empty file, then do this again"
+        }
+        _ => "",
+    };
+    Error::new(ErrorKind::Environment, attempted, error, remedy)
+}
+
+/// Tells who holds the lock: this user in the runtime directory, everybody where root does.
+fn announce(machine: &Machine, directory: &dyn PrivateFiles, purpose: &str) -> Result<()> {
+    let pid = std::process::id().cast_signed();
+    let start_ticks = start_ticks(machine, pid).unwrap_or_default();
+    let holder = LockHolder { pid, start_ticks, purpose: purpose.to_owned() };
+    let cannot = |path: &Path, error: std::io::Error| {
+        Error::environment(format!("cannot write {}", path.display()), error)
+    };
+    let path = machine.runtime().join(Lock::HOLDER);
+    let text =
+        serde_json::to_vec(&holder).map_err(|error| cannot(&path, std::io::Error::other(error)))?;
+    let told = directory.write(Lock::HOLDER, &text).map_err(|error| cannot(&path, error));
+    if told.is_err() {
+        // What it says is of another holder. One that cannot be removed names a process that ended.
+        let _ = directory.remove(Lock::HOLDER);
+    }
+    let noticed = Lock::notice(machine).map_or(Ok(()), |notice| {
+        let notice = Path::new(notice);
+        tell_everybody(notice, &text).map_err(|error| cannot(notice, error))
+    });
+    told.and(noticed)
+}
+
+/// One that a stranger put there while the directory was open to him is none of ours. One that
+/// cannot be written, as on a read-only file system, is locked all the same.
 fn lock_file(directory: &dyn PrivateFiles) -> std::io::Result<Box<dyn OpenFile>> {
     match directory.append(Lock::FILE) {
         Err(error) if sys::is_untrusted(&error) => {
             directory.remove(Lock::FILE)?;
             directory.append(Lock::FILE)
         }
+        Err(error) => directory.read(Lock::FILE).map_err(|_| error),
         outcome => outcome,
     }
 }
@@ -238,6 +290,7 @@ fn noticed(machine: &Machine, path: &Path, owner: u32) -> Option<LockHolder> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failing_files::{FailingFiles, PrivateStep};
     use rustix::fs::{FlockOperation, flock};
     use std::fs::{self, File};
     use std::os::unix::fs::PermissionsExt;
@@ -258,6 +311,43 @@ mod tests {
         drop(first);
         assert_eq!(Lock::holder(&machine), None);
         Lock::acquire(&machine, "campaign three").unwrap();
+    }
+
+    #[test]
+    fn a_full_disk_stops_no_restore_and_lets_nothing_else_begin() {
+        for number in [libc::ENOSPC, libc::EROFS] {
+            let directory = tempfile::tempdir().unwrap();
+            let machine = machine(directory.path());
+            // Nothing can be made; what is there is opened as ever.
+            let full = FailingFiles::on(&machine, move |step, _| {
+                (step == PrivateStep::Make).then_some(number)
+            });
+            drop(Lock::acquire(&machine, "campaign one").unwrap());
+            let error = Lock::acquire(&full, "campaign two").unwrap_err();
+            assert!(error.attempted.contains(Lock::HOLDER), "{error}");
+            let lock = Lock::acquire_to_restore(&full, "schedlab restore").unwrap();
+            let why = lock.unannounced().unwrap().one_line();
+            assert!(why.contains(Lock::HOLDER), "{why}");
+            // Its word is of another holder.
+            assert_eq!(Lock::holder(&machine), None);
+            let open = || machine.files().open_private(machine.runtime()).unwrap();
+            assert!(!open().append(Lock::FILE).unwrap().try_lock().unwrap(), "it is held");
+            drop(lock);
+            assert!(open().append(Lock::FILE).unwrap().try_lock().unwrap());
+            let lock = Lock::acquire_to_restore(&machine, "schedlab restore").unwrap();
+            assert_eq!(lock.unannounced(), None);
+        }
+    }
+
+    #[test]
+    fn a_lock_that_was_removed_and_cannot_be_made_is_refused_with_a_remedy() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let full = FailingFiles::on(&machine, |step, _| {
+            (step == PrivateStep::Make).then_some(libc::ENOSPC)
+        });
+        let error = Lock::acquire_to_restore(&full, "schedlab restore").unwrap_err();
+        assert!(error.remedy.contains("make room there"), "{error}");
     }
 
     #[test]

@@ -6,8 +6,8 @@ use crate::kernel::{AUTOGROUP, BASE_SLICE, CPU1, Coupling, MIGRATION_COST, THP};
 use crate::machine::{DATA, SimulatedMachine};
 use contract::{Catalogue, Error, Event, Interrupt, Phase, Result};
 use executor::{
-    Executor, ExecutorSettings, Guardian, Journal, LONGEST_STANDSTILL, Lock, PermittedChanges,
-    StartGuardian, acknowledge, guard, restore,
+    Executor, ExecutorSettings, Guardian, LONGEST_STANDSTILL, Lock, PermittedChanges,
+    StartGuardian, guard, restore_leftovers,
 };
 use model::{Fingerprint, Outcome, Plan, Record, Sample, Trial};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -402,14 +402,8 @@ impl CampaignRuns {
     /// One process of `schedlab restore`. Nothing is returned where it could not be begun.
     pub(crate) fn restore(&mut self) -> Option<executor::RestoreReport> {
         let machine = self.machine.machine();
-        let attempt = || -> Result<executor::RestoreReport> {
-            let _lock = Lock::acquire(&machine, "schedlab restore")?;
-            let mut journal = Journal::open(&machine, PermittedChanges::of(&catalogue()))?;
-            let report = restore(&machine, &mut journal, false, &[])?;
-            acknowledge(&mut journal, &report, &[])?;
-            Ok(report)
-        };
-        match attempt() {
+        let permitted = PermittedChanges::of(&catalogue());
+        match restore_leftovers(&machine, permitted, "schedlab restore") {
             Ok(report) => {
                 self.was_told |= !report.is_complete();
                 self.left_alone.extend(report.left_alone.iter().cloned());

@@ -115,6 +115,16 @@ impl Faults {
         Self { errors: BTreeMap::from([(operation, EIO)]), ..Self::default() }
     }
 
+    /// The disk is full from the beginning.
+    pub(crate) fn full() -> Self {
+        Self { full_from: Some(1), ..Self::default() }
+    }
+
+    /// The process ends before this operation.
+    pub(crate) fn ending_before(operation: u64) -> Self {
+        Self { end: Some((operation, Fate::DiesBefore)), ..Self::default() }
+    }
+
     /// What happens to the next operation; `has_space` where it needs none that a full disk lacks.
     pub(crate) fn next(&mut self, operation: Operation, has_space: bool) -> Fate {
         self.count += 1;

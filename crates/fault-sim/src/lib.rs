@@ -13,6 +13,8 @@ mod disk;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod full_disk;
+#[cfg(test)]
 mod journal_damage;
 #[cfg(test)]
 mod journal_faults;

@@ -201,11 +201,9 @@ impl Host {
     /// # Errors
     /// When another campaign runs here, or something could not be put back.
     pub fn restore(&self) -> Result<executor::RestoreReport> {
-        let lock = executor::Lock::acquire(&self.settings.machine, "schedlab restore")?;
-        let mut journal = executor::Journal::open(&self.settings.machine, self.permitted())?;
-        let report = executor::restore(&self.settings.machine, &mut journal, false, &[])?;
-        executor::acknowledge(&mut journal, &report, &[])?;
-        drop(lock);
+        let purpose = "schedlab restore";
+        let machine = &self.settings.machine;
+        let report = executor::restore_leftovers(machine, self.permitted(), purpose)?;
         if report.failed.is_empty() { Ok(report) } else { Err(incomplete(report)) }
     }
 

@@ -4,7 +4,7 @@ use super::host;
 use crate::cli::{Common, Restore};
 use crate::environment::unseen_journal;
 use crate::exit::ExitCode;
-use crate::output::print;
+use crate::output::{print, tell};
 use contract::Result;
 use venues::Host;
 
@@ -18,6 +18,12 @@ pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
         return Ok(ExitCode::Done);
     }
     let report = host.restore()?;
+    if let Some(why) = &report.unwritten {
+        tell(&format!("warning: the journal could not be brought up to date: {why}"));
+    }
+    for why in &report.warnings {
+        tell(&format!("warning: {why}; everything else was done"));
+    }
     if report.is_empty() && report.removed.is_empty() {
         print("nothing to put back\n")?;
     }

@@ -13,6 +13,7 @@ mod crashes;
 mod evidence;
 mod exports;
 mod fake_root;
+mod full_disk;
 mod gateway;
 mod host;
 mod import;

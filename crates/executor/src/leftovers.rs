@@ -1,0 +1,153 @@
+//! `schedlab restore`: what an interrupted run left is put back. What is not needed for that and
+//! fails (a file that names the lock's holder, a journal that cannot be written) is told, and stops
+//! nothing: a file system that is full is when people restore.
+
+use crate::journal::Journal;
+use crate::lock::Lock;
+use crate::permitted_changes::PermittedChanges;
+use crate::restore::{RestoreReport, acknowledge, restore, restore_unwritten};
+use contract::{Error, Result};
+use sys::Machine;
+
+/// Takes the lock for this purpose, and puts back what the journal holds; a user reads the report.
+///
+/// # Errors
+/// When another campaign runs here, the lock's file is not there and cannot be made, the journal
+/// cannot be read, or the machine does not tell its boot. What could not be put back is in the
+/// report.
+pub fn restore_leftovers(
+    machine: &Machine,
+    permitted: PermittedChanges,
+    purpose: &str,
+) -> Result<RestoreReport> {
+    let lock = Lock::acquire_to_restore(machine, purpose)?;
+    let mut report = match Journal::open(machine, permitted.clone()) {
+        Ok(mut journal) => {
+            let mut report = restore(machine, &mut journal, false, &[])?;
+            if let Err(error) = acknowledge(&mut journal, &report, &[]) {
+                report.unwritten.get_or_insert(error.one_line());
+            }
+            report
+        }
+        Err(error) => restore_read(machine, &permitted, error)?,
+    };
+    report.warnings.extend(lock.unannounced().map(Error::one_line));
+    Ok(report)
+}
+
+/// Restores from a journal that can be read and not written. It says the same to the next restore,
+/// which finds all back.
+fn restore_read(
+    machine: &Machine,
+    permitted: &PermittedChanges,
+    why: Error,
+) -> Result<RestoreReport> {
+    match Journal::read(machine) {
+        Ok(text) => restore_unwritten(machine, &text, permitted, false, &why),
+        Err(_) => Err(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failing_files::{FailingFiles, PrivateStep};
+    use crate::journal_entry::JournalEntry;
+    use std::fs;
+    use std::path::Path;
+    use sys::ControlFile;
+
+    const KNOB: &str = "/proc/sys/kernel/knob";
+    const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+
+    fn permitted() -> PermittedChanges {
+        PermittedChanges::to([KNOB.to_owned()])
+    }
+
+    /// A machine whose knob a run changed that was killed.
+    fn changed(root: &Path) -> Machine {
+        fs::create_dir_all(root.join("proc/sys/kernel/random")).unwrap();
+        fs::write(root.join(&BOOT[1..]), "boot\n").unwrap();
+        fs::write(root.join(&KNOB[1..]), "new\n").unwrap();
+        let machine = Machine::fake(root, root.join("run")).unwrap();
+        let _lock = Lock::acquire(&machine, "campaign").unwrap();
+        let mut journal = Journal::open(&machine, permitted()).unwrap();
+        let mark = "SCHEDLAB_MARK=leftovers-test".to_owned();
+        let entries = [
+            JournalEntry::Session { boot_id: "boot".to_owned(), mark },
+            JournalEntry::Setting {
+                id: 0,
+                factor: "knob".to_owned(),
+                order: 50,
+                file: ControlFile::plain(KNOB),
+                old: "old".to_owned(),
+                new: "new".to_owned(),
+                is_of_made: false,
+            },
+            JournalEntry::Writing { id: 0 },
+        ];
+        journal.replace(&entries).unwrap();
+        machine
+    }
+
+    fn restored(machine: &Machine) -> Result<RestoreReport> {
+        restore_leftovers(machine, permitted(), "schedlab restore")
+    }
+
+    #[test]
+    fn everything_is_put_back_where_no_file_can_be_made_and_the_journal_not_opened_to_write() {
+        for (step, number) in [
+            (PrivateStep::Make, libc::ENOSPC),
+            (PrivateStep::Make, libc::EROFS),
+            (PrivateStep::Append, libc::EROFS),
+        ] {
+            let root = tempfile::tempdir().unwrap();
+            let machine = changed(root.path());
+            let failing =
+                FailingFiles::on(&machine, move |asked, _| (asked == step).then_some(number));
+            let report = restored(&failing).unwrap();
+            assert_eq!(machine.read(KNOB).unwrap(), "old\n");
+            assert_eq!((report.restored.len(), report.failed.len()), (1, 0), "{report:?}");
+            assert!(report.unwritten.is_some(), "{report:?}");
+            let is_holder_told = step != PrivateStep::Make;
+            assert_eq!(report.warnings.is_empty(), is_holder_told, "{report:?}");
+            // What the journal still says is in force already.
+            let again = restored(&machine).unwrap();
+            assert!(again.is_empty() && again.warnings.is_empty(), "{again:?}");
+            assert!(Journal::read(&machine).unwrap().is_empty());
+        }
+    }
+
+    #[test]
+    fn what_was_left_alone_is_told_again_where_the_journal_cannot_forget_it() {
+        let root = tempfile::tempdir().unwrap();
+        let machine = changed(root.path());
+        let mut journal = Journal::open(&machine, permitted()).unwrap();
+        let applied = JournalEntry::Applied { id: 0, actual: "new".to_owned() };
+        journal.append(&applied).unwrap();
+        drop(journal);
+        fs::write(root.path().join(&KNOB[1..]), "theirs\n").unwrap();
+        let full = FailingFiles::on(&machine, |step, _| {
+            (step == PrivateStep::Make).then_some(libc::ENOSPC)
+        });
+        for machine in [&full, &machine] {
+            let report = restored(machine).unwrap();
+            assert_eq!(report.left_alone.len(), 1, "{report:?}");
+        }
+        assert!(restored(&machine).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_journal_that_cannot_be_read_is_told_and_nothing_else_is() {
+        let root = tempfile::tempdir().unwrap();
+        let machine = changed(root.path());
+        let failing = FailingFiles::on(&machine, |step, name| {
+            (step == PrivateStep::Read && name == Journal::FILE).then_some(libc::EIO)
+        });
+        let error = restored(&failing).unwrap_err();
+        assert!(error.attempted.contains("cannot read"), "{error}");
+        assert_eq!(machine.read(KNOB).unwrap(), "new\n");
+        assert!(restored(&machine).unwrap().is_complete());
+        assert_eq!(machine.read(KNOB).unwrap(), "old\n");
+    }
+}
