@@ -9,7 +9,7 @@ use crate::journal_entry::JournalEntry;
 use crate::lock::Lock;
 use crate::permitted_changes::PermittedChanges;
 use crate::restore::{acknowledge, restore};
-use contract::{Error, Result};
+use contract::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::sync::Arc;
 use sys::Machine;
@@ -32,7 +32,8 @@ impl GuardedMachine {
     ///
     /// # Errors
     /// When another campaign runs here, or leftovers could not be put back, or
-    /// somebody else had changed them and the user has not been told yet.
+    /// somebody else had changed them and the user has not been told yet; where another user could
+    /// have put logs or scratch there.
     pub fn open(settings: ExecutorSettings) -> Result<Self> {
         Self::open_with(settings, Arc::new(StartProcess))
     }
@@ -52,6 +53,9 @@ impl GuardedMachine {
         let acknowledged = acknowledge(&mut journal, &leftovers, &[]);
         leftovers.into_result()?;
         acknowledged?;
+        for directory in [&settings.logs, &settings.scratch] {
+            refuse_foreign(machine, directory)?;
+        }
         make_directory(machine, &settings.logs)?;
         let (guardian, pipe) = start.start(&settings, &lock)?;
         journal.copy_to(pipe);
@@ -112,6 +116,19 @@ impl GuardedMachine {
     }
 }
 
+/// Refuses a directory for files by which another user could lead writes elsewhere.
+fn refuse_foreign(machine: &Machine, path: &Path) -> Result<()> {
+    machine.files().check_own_directory(path).map_err(|error| {
+        Error::new(
+            ErrorKind::Environment,
+            format!("cannot use {}", path.display()),
+            error,
+            "look who made it; run it as that user, or take from others the right to write there: \
+             chmod go-w",
+        )
+    })
+}
+
 fn make_directory(machine: &Machine, path: &Path) -> Result<()> {
     machine
         .files()
@@ -155,5 +172,28 @@ mod tests {
         assert!(marks.iter().all(|mark| mark.starts_with(&mark_prefix(runtime))));
         assert_eq!(marks[0].len(), 8 + 24);
         assert_ne!(marks[0], marks[1]);
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_directory_for_files_is_refused_and_nothing_is_made_behind_it() {
+        let home = tempfile::tempdir().unwrap();
+        let machine = Machine::fake(home.path(), home.path().join("run")).unwrap();
+        let (elsewhere, logs) = (home.path().join("elsewhere"), home.path().join("logs"));
+        for is_there in [true, false] {
+            if is_there {
+                std::fs::create_dir(&elsewhere).unwrap();
+            }
+            std::os::unix::fs::symlink(&elsewhere, &logs).unwrap();
+            let error = refuse_foreign(&machine, &logs).unwrap_err();
+            assert!(error.cause.contains("a link has that name"), "{error}");
+            assert_eq!(elsewhere.exists(), is_there);
+            std::fs::remove_file(&logs).unwrap();
+            if is_there {
+                std::fs::remove_dir(&elsewhere).unwrap();
+            }
+        }
+        refuse_foreign(&machine, &logs).unwrap();
+        make_directory(&machine, &logs).unwrap();
+        refuse_foreign(&machine, &logs).unwrap();
     }
 }

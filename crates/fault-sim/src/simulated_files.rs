@@ -65,6 +65,14 @@ impl Files for SimulatedMachine {
         self.open_private(path)
     }
 
+    /// There is one user, and there are no links.
+    fn check_own_directory(&self, path: &Path) -> io::Result<()> {
+        self.perform((Operation::Look, path), |state, _| match state.disk.node(path) {
+            Some(Node::File(_)) => Err(libc::ENOTDIR),
+            Some(Node::Directory) | None => Ok(()),
+        })
+    }
+
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         // That one has the name is found before space is asked for.
         let is_there = self.state().disk.node(path).is_some();

@@ -1,7 +1,7 @@
 //! The header of an x86 boot image (Documentation/arch/x86/boot.rst).
 
 use artefacts::{Error, Result};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -25,10 +25,11 @@ pub fn release_of_image(path: &Path) -> Result<String> {
         )
     };
     let fail = |error: std::io::Error| Error::file("read", path, error);
-    let mut file = File::open(path).map_err(fail)?;
-    if !file.metadata().map_err(fail)?.is_file() {
+    // Opening a FIFO would wait for somebody to write into it.
+    if !fs::metadata(path).map_err(fail)?.is_file() {
         return Err(refuse("it is not a file".to_owned()));
     }
+    let mut file = File::open(path).map_err(fail)?;
     read_release(&mut file).map_err(refuse)
 }
 

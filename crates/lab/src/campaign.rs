@@ -165,6 +165,8 @@ fn open_campaign(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<C
         let (found, why_not) =
             store::find_unfinished(order.results, &order.plan.digest, &identity)?;
         if let Some(directory) = found {
+            // A run writes into these by names, as root also into those of other users.
+            store::check_own_directories(&directory)?;
             let campaign = Campaign::open(&directory)?;
             on_event(Event::Notice(format!(
                 "going on with {} ({} records; --fresh starts anew)",

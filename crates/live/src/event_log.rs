@@ -151,7 +151,7 @@ impl EventTail {
     /// understood is left out: a later version may have written it.
     pub(crate) fn read(&mut self, campaign: &Path) -> Vec<Line> {
         let mut text = Vec::new();
-        let opened = File::open(path(campaign)).and_then(|mut file| {
+        let opened = sys::open_regular(&path(campaign)).and_then(|mut file| {
             file.seek(SeekFrom::Start(self.bytes))?;
             file.take(MOST_BYTES).read_to_end(&mut text)
         });
@@ -237,5 +237,25 @@ mod tests {
         log.note(&Event::CampaignOpened { directory: PathBuf::from("/nonexistent") }, 1);
         log.note(&Event::Notice("lost".to_owned()), 2);
         assert!(EventTail::default().read(Path::new("/nonexistent")).is_empty());
+    }
+
+    #[test]
+    fn a_fifo_in_place_of_the_log_is_neither_read_nor_written_and_nobody_waits_for_it() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("logs")).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(path(home.path())).status().unwrap();
+        assert!(made.success());
+        let campaign = home.path().to_owned();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let lines = EventTail::default().read(&campaign).len();
+            let mut log = EventLog::new(&machine());
+            log.note(&Event::CampaignOpened { directory: campaign }, 1);
+            // More than a FIFO holds that nobody reads (pipe(7)).
+            log.note(&Event::Notice("x".repeat(1 << 20)), 2);
+            sender.send((lines, log.file.is_none()))
+        });
+        let done = receiver.recv_timeout(std::time::Duration::from_secs(30));
+        assert_eq!(done, Ok((0, true)));
     }
 }

@@ -153,7 +153,7 @@ fn counts(findings: &Findings, is_changed: bool) -> BTreeMap<Verdict, usize> {
 fn count_records(directory: &Path) -> Result<usize> {
     use std::io::{BufReader, Read};
     let path = directory.join("records.jsonl");
-    let counted = fs::File::open(&path).and_then(|file| {
+    let counted = sys::open_regular(&path).and_then(|file| {
         let mut reader = BufReader::with_capacity(1 << 16, file);
         let (mut buffer, mut count) = (vec![0; 1 << 16], 0);
         loop {

@@ -20,6 +20,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::rc::Rc;
+use sys::open_regular;
 use tar::{Archive, Builder, Entry, EntryType, Header};
 
 /// Version of a bundle's manifest.
@@ -127,7 +128,7 @@ fn write(directory: &Path, mut manifest: Manifest, file: &Path) -> Result<Manife
     append(&mut archive, MANIFEST, text.len() as u64, &*text).map_err(fail)?;
     for (name, packed) in &manifest.files {
         let path = directory.join(name);
-        let source = File::open(&path).map_err(|error| unreadable(&path, &error))?;
+        let source = open_regular(&path).map_err(|error| unreadable(&path, &error))?;
         append(&mut archive, name, packed.size, source.take(packed.size)).map_err(fail)?;
     }
     let target = archive.into_inner().and_then(GzEncoder::finish).map_err(fail)?;
@@ -150,7 +151,7 @@ fn append(
 
 fn digest(path: &Path) -> Result<Packed> {
     let fail = |error: io::Error| unreadable(path, &error);
-    let read = transfer(File::open(path).map_err(fail)?, io::sink());
+    let read = transfer(open_regular(path).map_err(fail)?, io::sink());
     read.map_err(|(Stopped::Reading(error) | Stopped::Writing(error))| fail(error))
 }
 
@@ -161,7 +162,7 @@ fn digest(path: &Path) -> Result<Packed> {
 /// When it is no bundle, of an unknown version, holds what no bundle holds, or when the
 /// directory cannot be written.
 pub fn unpack(file: &Path, directory: &Path) -> Result<Unpacked> {
-    let source = File::open(file).map_err(|error| match error.kind() {
+    let source = open_regular(file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Error::usage(
             format!("cannot read {}", file.display()),
             "there is no such file",
@@ -314,7 +315,7 @@ fn has_more(rest: impl Read) -> io::Result<bool> {
 /// Whether a text holds control characters, written out or escaped as JSON and TOML do. Ours hold
 /// none but ends of lines and tabs.
 fn controls(path: &Path) -> io::Result<bool> {
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path)?;
     // Piece by piece, since one line may be all of it; the end of each piece is the beginning of
     // the next, so that no escape is cut.
     let mut piece = Vec::with_capacity(PIECE + ESCAPE);

@@ -8,6 +8,9 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use sys::{FileAccess, Files, HostFiles};
 
+/// What to do where something else has the place of a file.
+const NOT_A_FILE: &str = "look who put it there; give a file, or bring it back from a copy";
+
 /// What to do about an I/O error, where its kind tells.
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
@@ -21,6 +24,11 @@ fn remedy(error: &io::Error) -> &'static str {
             "choose a results directory that you may write"
         }
         io::ErrorKind::AlreadyExists => "give another name, or remove that one first",
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory
+            if error.raw_os_error().is_none() =>
+        {
+            NOT_A_FILE
+        }
         _ => "",
     }
 }
@@ -36,6 +44,11 @@ pub fn unreadable(path: &Path, error: &io::Error) -> Error {
     let remedy = match error.kind() {
         io::ErrorKind::PermissionDenied => {
             "read it as the user who ran the campaign, or have them let you read it"
+        }
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory
+            if error.raw_os_error().is_none() =>
+        {
+            NOT_A_FILE
         }
         _ => "",
     };

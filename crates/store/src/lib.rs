@@ -18,6 +18,7 @@ mod json_text;
 mod known_records;
 mod load;
 mod lookup;
+mod own_directories;
 mod plan_sizes;
 mod record_lines;
 mod records;
@@ -41,6 +42,7 @@ pub use load::{
     load_without_records, planned_name,
 };
 pub use lookup::{CampaignEntry, all, find_unfinished, finished, resolve};
+pub use own_directories::check_own_directories;
 pub use records::ReadPosition;
 pub use redaction::{KnownSecrets, SecretKind, redact};
 pub use strange_keys::unknown_keys;

@@ -411,4 +411,53 @@ mod tests {
             assert!(!is_emulated(format), "{format}: the field says it, and no caveat does");
         }
     }
+
+    /// What it answers, unless it waits for something.
+    fn without_waiting<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(act()));
+        receiver.recv_timeout(std::time::Duration::from_secs(30)).unwrap()
+    }
+
+    #[test]
+    fn a_fifo_in_place_of_any_document_is_refused_by_name_and_nobody_waits_for_it() {
+        let home = tempfile::tempdir().unwrap();
+        let results = home.path().join("results");
+        let plan = crate::fixtures::plan("fifo", "digest");
+        let mut campaign = crate::Campaign::create(&results, &plan, "# text\n", 1, 1).unwrap();
+        campaign.save_fingerprint(&crate::fixtures::fingerprint("6.12")).unwrap();
+        let directory = campaign.directory().to_owned();
+        drop(campaign);
+        load(&directory).unwrap();
+        for name in ["state.json", "records.jsonl", "environment.json", "experiment.toml"] {
+            let (path, aside) = (directory.join(name), home.path().join("aside"));
+            std::fs::rename(&path, &aside).unwrap();
+            let mode = rustix::fs::Mode::from_raw_mode(0o600);
+            rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0)
+                .unwrap();
+            let (results, place, bundle) =
+                (results.clone(), directory.clone(), home.path().join("bundle"));
+            let errors = without_waiting(move || {
+                let identity = crate::fixtures::fingerprint("6.12");
+                crate::find_unfinished(&results, "digest", &identity).unwrap();
+                crate::unknown_keys(&place);
+                let manifest = crate::Manifest::new("0.1.0".to_owned(), "t".to_owned(), None);
+                // It is left out as what is not there.
+                let packed = crate::pack(&place, manifest, &bundle).unwrap();
+                assert!(!packed.files.contains_key(name), "{name} was packed");
+                [
+                    load(&place).unwrap_err(),
+                    crate::Campaign::open(&place).unwrap_err(),
+                    crate::unpack(&place.join(name), &place).unwrap_err(),
+                ]
+            });
+            for error in errors {
+                assert!(error.cause.contains("it is a FIFO, not a file"), "{name}: {error}");
+                assert!(!error.remedy.is_empty(), "{name}: {error}");
+            }
+            std::fs::remove_file(home.path().join("bundle")).unwrap();
+            std::fs::rename(&aside, &path).unwrap();
+        }
+        load(&directory).unwrap();
+    }
 }

@@ -4,7 +4,7 @@ use crate::load::{is_campaign, read_environment, read_plan, read_state};
 use crate::{CampaignState, durable::failed};
 use contract::{Error, Result};
 use model::{Fingerprint, Plan};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -198,7 +198,7 @@ fn changed(began: &Fingerprint, identity: &Fingerprint) -> Option<String> {
 }
 
 fn is_in_use(directory: &Path) -> bool {
-    File::open(directory.join("records.jsonl"))
+    sys::open_regular(&directory.join("records.jsonl"))
         .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 

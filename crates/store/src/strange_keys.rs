@@ -9,7 +9,6 @@ use model::{DOCUMENT_BYTES, PLAN_BYTES, Plan, RECORD_BYTES, ReaderLimit, Record}
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -66,7 +65,7 @@ impl StrangeKeys {
     }
 
     fn in_records(&mut self, path: &Path) {
-        let Ok(file) = File::open(path) else { return };
+        let Ok(file) = sys::open_regular(path) else { return };
         let mut reader = BufReader::new(file);
         let mut number = 0;
         while self.more == 0 {

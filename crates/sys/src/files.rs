@@ -23,10 +23,11 @@ pub enum FileAccess {
 
 /// Operations on paths. Errors are the kernel's answers.
 pub trait Files: fmt::Debug + Send + Sync {
-    /// Opens a file.
+    /// Opens a file. What is read, appended to or replaced is a regular one: nothing else of that
+    /// name is waited for.
     ///
     /// # Errors
-    /// What open(2) answers.
+    /// What open(2) answers, and what it is instead where it is no regular file.
     fn open(&self, path: &Path, access: FileAccess) -> io::Result<Box<dyn OpenFile>>;
 
     /// Opens a directory that this user alone can change ([`crate::PrivateDirectory::open`]).
@@ -41,7 +42,14 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Those of [`crate::PrivateDirectory::make`].
     fn make_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>>;
 
-    /// Makes a directory.
+    /// Refuses a directory that another user could have put there or can put something into: a link,
+    /// one of another user, one that others may write. One that is not there is no error.
+    ///
+    /// # Errors
+    /// [`crate::is_untrusted`] where it is refused; when it cannot be looked at.
+    fn check_own_directory(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes a directory that only its user may write, whatever the umask.
     ///
     /// # Errors
     /// What mkdir(2) answers; of kind `AlreadyExists` where something has that name.
@@ -103,7 +111,7 @@ pub trait Files: fmt::Debug + Send + Sync {
                 self.make_directories(parent)?;
                 self.make_directories(path)
             }
-            // A link to a directory is one, too.
+            // A link to a directory is one, too: [`Self::check_own_directory`] tells.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !self.is_file(path) => {
                 Ok(())
             }

@@ -1,13 +1,18 @@
 //! The files of this machine: what `Files` asks for, by the system calls.
 
 use crate::files::{FileAccess, Files, OpenFile, PrivateFiles};
+use crate::own_directory::check_own_directory;
 use crate::private_directory::PrivateDirectory;
+use crate::regular_file::{open_regular, open_regular_as};
 use rustix::fs::FallocateFlags;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+
+/// Its user writes, everybody reads.
+const DIRECTORY_MODE: u32 = 0o755;
 
 /// The files of this machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,16 +21,14 @@ pub struct HostFiles;
 impl Files for HostFiles {
     fn open(&self, path: &Path, access: FileAccess) -> io::Result<Box<dyn OpenFile>> {
         let mut options = OpenOptions::new();
-        match access {
-            FileAccess::Read => options.read(true),
-            FileAccess::Write => options.write(true),
-            FileAccess::Append => return Ok(Box::new(append_to(path)?)),
+        Ok(Box::new(match access {
+            FileAccess::Read => open_regular(path)?,
+            FileAccess::Write => options.write(true).open(path)?,
+            FileAccess::Append => append_to(path)?,
             FileAccess::Replace => {
-                options.write(true).create(true).truncate(true);
-                return Ok(Box::new(open_itself(&mut options, path)?));
+                open_itself(options.write(true).create(true).truncate(true), path)?
             }
-        };
-        Ok(Box::new(options.open(path)?))
+        }))
     }
 
     fn open_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {
@@ -36,8 +39,12 @@ impl Files for HostFiles {
         Ok(Box::new(PrivateDirectory::make(path)?))
     }
 
+    fn check_own_directory(&self, path: &Path) -> io::Result<()> {
+        check_own_directory(path)
+    }
+
     fn make_directory(&self, path: &Path) -> io::Result<()> {
-        fs::create_dir(path)
+        DirBuilder::new().mode(DIRECTORY_MODE).create(path)
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
@@ -84,13 +91,13 @@ impl Files for HostFiles {
 /// written through a link of that name: who put it there would choose what is written to.
 ///
 /// # Errors
-/// What the kernel answers, and where a link has that name.
+/// What the kernel answers, and where a link has that name, or anything but a regular file.
 pub fn append_to(path: &Path) -> io::Result<File> {
     open_itself(OpenOptions::new().read(true).append(true).create(true), path)
 }
 
 fn open_itself(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let opened = options.custom_flags(libc::O_NOFOLLOW).open(path);
+    let opened = open_regular_as(options, libc::O_NOFOLLOW, path);
     opened.map_err(|error| match error.raw_os_error() {
         Some(libc::ELOOP) => io::Error::other(
             "a link has that name, and nothing is written through one: look who made it, and remove it",

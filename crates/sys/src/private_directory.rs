@@ -22,7 +22,7 @@ const FILE_MODE: u32 = 0o600;
 /// Permissions with the bits for set-user-ID, set-group-ID and sticky (inode(7)).
 const ALL_MODES: u32 = 0o7777;
 /// Group and others may write.
-const WRITTEN_BY_OTHERS: u32 = 0o022;
+pub(crate) const WRITTEN_BY_OTHERS: u32 = 0o022;
 /// Others may write into the directory, and still cannot rename or remove what is not theirs
 /// (inode(7)): `/tmp`.
 const STICKY: u32 = 0o1000;
@@ -201,7 +201,7 @@ pub fn is_untrusted(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
-fn untrusted(path: &Path, why: &str) -> io::Error {
+pub(crate) fn untrusted(path: &Path, why: &str) -> io::Error {
     let told = format!("{}: {why}", path.display());
     io::Error::new(io::ErrorKind::PermissionDenied, told)
 }
@@ -231,7 +231,8 @@ fn trusted(path: &Path) -> io::Result<OwnedFd> {
     Ok(directory)
 }
 
-fn check_above(directory: &OwnedFd, path: &Path) -> io::Result<()> {
+/// Refuses a directory of another user, and one whose names others can change.
+pub(crate) fn check_above(directory: &OwnedFd, path: &Path) -> io::Result<()> {
     let stat = rustix::fs::fstat(directory)?;
     if stat.st_uid != ROOT && stat.st_uid != geteuid().as_raw() {
         return Err(untrusted(path, "it belongs to another user"));

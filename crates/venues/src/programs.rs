@@ -7,7 +7,7 @@ use contract::{Error, Result};
 use model::{Fingerprint, Level, Missing, Plan};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -119,7 +119,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
 }
 
 fn digest(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = sys::open_regular(path)?;
     let mut hash = Sha256::new();
     let mut chunk = vec![0; CHUNK];
     loop {

@@ -18,6 +18,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use store::{CampaignState, LoadedCampaign, Manifest, Redaction};
+use sys::open_regular;
 
 /// Ending of a bundle's file name.
 const ENDING: &str = "schedlab.tar.gz";
@@ -108,7 +109,10 @@ fn copied(source: &Path, origin: &str, staging: &Path) -> Result<()> {
         }
         let to = staging.join(document);
         let action = format!("copy {} to", from.display());
-        std::fs::copy(&from, &to).map_err(|error| cannot(&action, &to, error))?;
+        let copy = || -> std::io::Result<u64> {
+            std::io::copy(&mut open_regular(&from)?, &mut File::create(&to)?)
+        };
+        copy().map_err(|error| cannot(&action, &to, error))?;
     }
     Ok(())
 }
@@ -474,7 +478,7 @@ fn once(problems: &[String]) -> Vec<&String> {
 
 /// Whether a file holds these bytes. It is read piece by piece: it may be of any size.
 fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path)?;
     let (mut rest, mut piece) = (bytes, vec![0; PIECE]);
     loop {
         let count = file.read(&mut piece)?;
@@ -490,7 +494,7 @@ fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
 /// text, so that of long ones it is told that they differ, and not where.
 fn other_findings(path: &Path, computed: &[u8]) -> Vec<String> {
     let mut packed = Vec::new();
-    let read = File::open(path)
+    let read = open_regular(path)
         .and_then(|file| file.take(LONGEST_COMPARED as u64 + 1).read_to_end(&mut packed));
     if let Err(error) = read {
         return vec![format!("{FINDINGS}: {error}")];

@@ -98,7 +98,8 @@ pub(super) fn examine(
 /// Compares the plan of a campaign with what it was made from.
 fn compared_with_origin(common: &Common, directory: &Path, mut loaded: LoadedCampaign) -> Examined {
     if loaded.plan.imported.is_some() && loaded.redaction.is_none() {
-        let mapping = super::planning::text_of(&directory.join(loaded.origin)).unwrap_or_default();
+        let mapping =
+            super::planning::text_of_regular(&directory.join(loaded.origin)).unwrap_or_default();
         let told = import_evidence::differences(&loaded.plan, &mapping, loaded.origin);
         let named = told.into_iter().map(|one| Caveat::new(CaveatCode::EvidenceChanged, one));
         loaded.flaws.splice(..0, named);
@@ -155,7 +156,7 @@ fn replanned(
         return Err("it is redacted".to_owned());
     }
     let path = directory.join(loaded.origin);
-    let text = super::planning::text_of(&path)
+    let text = super::planning::text_of_regular(&path)
         .map_err(|error| format!("{} cannot be read: {error}", loaded.origin))?;
     let Options { mut overrides, budget_ns, venue } = options(&plan.options)?;
     if !plan.is_seed_generated && !is_declared_seed {

@@ -12,6 +12,7 @@ use figures::{Figure, Figures, Pictures, Theme};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use sys::{Files, HostFiles};
 
 /// Pixels of a PNG for each of its figure's: screens and slides show as many.
 const SCALE: f32 = 2.0;
@@ -63,18 +64,17 @@ pub(super) fn run(common: &Common, arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::Done)
 }
 
-/// The folder of figures in a campaign. A link leads where who owns the campaign wants it to.
+/// The folder of figures in a campaign. Another user's leads where that user wants it to.
 fn folder_in(campaign: &Path) -> Result<PathBuf> {
     let folder = campaign.join(FOLDER);
-    let found = fs::symlink_metadata(&folder);
-    if found.is_ok_and(|metadata| metadata.is_symlink()) {
-        return Err(Error::new(
+    HostFiles.check_own_directory(&folder).map_err(|error| {
+        Error::new(
             ErrorKind::Environment,
             format!("cannot write into {}", folder.display()),
-            "a link has that name, and nothing is written through one",
+            error,
             "say where: --output DIRECTORY",
-        ));
-    }
+        )
+    })?;
     Ok(folder)
 }
 

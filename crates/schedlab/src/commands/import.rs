@@ -249,7 +249,7 @@ fn files(given: &[String]) -> Result<Vec<File>> {
         };
         within(size.len())?;
         let mut bytes = Vec::with_capacity(size.len() as usize + 1);
-        std::fs::File::open(&path)
+        sys::open_regular(&path)
             .and_then(|file| file.take(IMPORT_BYTES.most + 1).read_to_end(&mut bytes))
             .map_err(|error| Error::usage(attempted(), error, remedy))?;
         // It may have grown meanwhile.

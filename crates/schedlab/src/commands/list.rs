@@ -1,6 +1,6 @@
 //! `schedlab list`: what can be named in an experiment.
 
-use super::planning::text_of;
+use super::planning::text_of_regular;
 use super::reports::Format;
 use crate::cli::{Common, List, ListKind};
 use crate::exit::ExitCode;
@@ -225,7 +225,7 @@ fn suites() -> Vec<Entry> {
         .map(|file| file.path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .map(|path| {
-            let text = text_of(&path).unwrap_or_default();
+            let text = text_of_regular(&path).unwrap_or_default();
             let title =
                 text.lines().find_map(|line| line.strip_prefix("title")).unwrap_or_default();
             let title = title.trim_start_matches([' ', '=']).trim_matches('"').to_owned();

@@ -56,10 +56,19 @@ pub(super) fn experiment_text(file: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// The text of a file that may be a pipe, or something that never ends.
+/// The text of a file that the user named, and that may be a pipe, or something that never ends.
 pub(super) fn text_of(file: &Path) -> io::Result<String> {
+    limited(File::open(file)?)
+}
+
+/// The text of a file that nobody named: where it is no file, nothing waits for it.
+pub(super) fn text_of_regular(file: &Path) -> io::Result<String> {
+    limited(sys::open_regular(file)?)
+}
+
+fn limited(file: File) -> io::Result<String> {
     let mut text = String::new();
-    File::open(file)?.take(LARGEST_EXPERIMENT + 1).read_to_string(&mut text)?;
+    file.take(LARGEST_EXPERIMENT + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST_EXPERIMENT {
         let limit = format!("it is longer than {LARGEST_EXPERIMENT} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, limit));

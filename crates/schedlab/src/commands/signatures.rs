@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use sys::open_regular;
 
 /// What is signed: a signature of anything else by the same key is none of a bundle.
 const NAMESPACE: &str = "schedlab-bundle";
@@ -44,7 +45,7 @@ fn beside(bundle: &Path) -> PathBuf {
 /// When ssh-keygen is not here or cannot sign, or the signature cannot be written.
 pub(super) fn sign(bundle: &Path, key: &Path) -> Result<PathBuf> {
     let attempted = format!("cannot sign {}", bundle.display());
-    let input = File::open(bundle).map_err(|error| Error::environment(&attempted, error))?;
+    let input = open_regular(bundle).map_err(|error| Error::environment(&attempted, error))?;
     let mut command = Command::new(PROGRAM);
     command.args(["-Y", "sign", "-q", "-n", NAMESPACE, "-f"]).arg(key).stdin(input);
     // It asks for a passphrase itself.
@@ -94,7 +95,7 @@ pub(super) fn check(bundle: &Path, public_key: Option<&Path>) -> Result<Signatur
         }
         None => &["-Y", "check-novalidate", "-n", NAMESPACE, "-s"],
     };
-    let input = File::open(bundle)
+    let input = open_regular(bundle)
         .map_err(|error| Error::environment(format!("cannot read {}", bundle.display()), error))?;
     match command.args(words).arg(&signature).stdin(input).output() {
         // Who asks for a key must not be told that all is well.

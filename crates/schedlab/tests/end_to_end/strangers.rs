@@ -3,10 +3,14 @@
 
 use crate::bench::{Bench, KNOWN_EFFECT, errors};
 use executor::{JournalEntry, Lock, LockHolder, journal_text};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::os::unix::fs::{chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 use sys::{Machine, PrivateDirectory};
 
 const NOBODY: u32 = 65_534;
@@ -162,4 +166,105 @@ fn nothing_is_written_through_a_link_in_the_directory_of_a_campaign() {
 
 fn is_plain(path: &Path) -> bool {
     fs::symlink_metadata(path).unwrap().is_file()
+}
+
+/// Makes a finished campaign one that the same command goes on with.
+fn reopen(campaign: &Path) {
+    let path = campaign.join("state.json");
+    let mut state: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    state["state"] = "unfinished".into();
+    fs::write(&path, state.to_string()).unwrap();
+}
+
+#[test]
+fn a_campaign_whose_directories_lead_elsewhere_is_not_gone_on_with() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", KNOWN_EFFECT);
+    bench.expect(0, &["run", &file]);
+    let campaign = bench.campaign();
+    reopen(&campaign);
+    let files = ["records.jsonl", "state.json"].map(|name| campaign.join(name));
+    let before = files.each_ref().map(|path| fs::read(path).unwrap());
+    let elsewhere = bench.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    for name in ["logs", "traces", "scratch"] {
+        let (path, aside) = (campaign.join(name), bench.path().join("aside"));
+        let was_there = fs::rename(&path, &aside).is_ok();
+        symlink(&elsewhere, &path).unwrap();
+        let output = bench.run(&["run", &file]);
+        let told = one_line(&output);
+        assert_eq!(output.status.code(), Some(1), "{name}: {told}");
+        assert!(told.contains(&format!("{name}: a link has that name")), "{told}");
+        assert!(told.contains("--fresh"), "{told}");
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "{name} was written into");
+        assert_eq!(before, files.each_ref().map(|path| fs::read(path).unwrap()), "{name}");
+        fs::remove_file(&path).unwrap();
+        if was_there {
+            fs::rename(&aside, &path).unwrap();
+        }
+    }
+}
+
+/// What was told of errors, however it was broken into lines.
+fn one_line(output: &Output) -> String {
+    errors(output).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The end of a command, which must come by itself.
+fn ended(bench: &Bench, arguments: &[&str]) -> Output {
+    let mut command = bench.command(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let pid = Pid::from_child(&child);
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || sender.send(child.wait_with_output()));
+    let Ok(output) = receiver.recv_timeout(Duration::from_secs(30)) else {
+        kill_process(pid, Signal::KILL).unwrap();
+        panic!("{arguments:?} waits for something");
+    };
+    output.unwrap()
+}
+
+#[test]
+fn a_fifo_in_place_of_a_file_of_a_campaign_is_refused_and_nobody_waits_for_it() {
+    let bench = Bench::new();
+    bench.expect(0, &["run", &bench.experiment("effect", KNOWN_EFFECT)]);
+    let campaign = bench.campaign();
+    let place = campaign.display().to_string();
+    let refused = [
+        "state.json",
+        "records.jsonl",
+        "environment.json",
+        "experiment.toml",
+        "plan.json",
+        "logs/events.jsonl",
+    ];
+    for name in refused {
+        let (path, aside) = (campaign.join(name), bench.path().join("aside"));
+        fs::rename(&path, &aside).unwrap();
+        mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        for command in ["show", "report", "judge", "verify"] {
+            // Verify takes a file: the FIFO itself.
+            let given =
+                if command == "verify" { path.display().to_string() } else { place.clone() };
+            let output = ended(&bench, &[command, &given]);
+            let told = one_line(&output);
+            // Verdicts rest on no event, and without a plan there is no campaign.
+            match name {
+                "logs/events.jsonl" if command != "verify" => continue,
+                "plan.json" if command != "verify" => {
+                    assert_eq!(output.status.code(), Some(2), "{command} {name}: {told}");
+                }
+                _ => {
+                    assert_eq!(output.status.code(), Some(1), "{command} {name}: {told}");
+                    assert!(told.contains("it is a FIFO, not a file"), "{command} {name}: {told}");
+                }
+            }
+        }
+        ended(&bench, &["top", "--once"]);
+        ended(&bench, &["history"]);
+        fs::remove_file(&path).unwrap();
+        fs::rename(&aside, &path).unwrap();
+    }
+    bench.expect(0, &["show", &place]);
 }

@@ -471,7 +471,7 @@ impl Booter {
             let kernel = find_kernel(&self.host, name)?;
             kernel.verify().map_err(artefact_error)?;
             // Kept open: what was verified is what boots, whatever happens to its path.
-            let file = File::open(&kernel.image).map_err(|error| {
+            let file = sys::open_regular(&kernel.image).map_err(|error| {
                 Error::environment(format!("cannot open {}", kernel.image.display()), error)
             })?;
             let initramfs = self.make_image(&kernel, &[])?;

@@ -154,7 +154,7 @@ pub fn find(host: &VmHost, name: &str) -> Result<Snapshot> {
 }
 
 fn read(place: &Path) -> io::Result<Snapshot> {
-    let snapshot: Snapshot = serde_json::from_slice(&fs::read(place.join(DOCUMENT))?)?;
+    let snapshot: Snapshot = serde_json::from_slice(&sys::read_regular(&place.join(DOCUMENT))?)?;
     if snapshot.format == FORMAT {
         return Ok(snapshot);
     }
@@ -189,7 +189,7 @@ pub(crate) fn restore(host: &VmHost, snapshot: &Snapshot, interrupt: &Interrupt)
     booter.engine = snapshot.engine();
     let part = |name: &str| {
         let path = directory(host, &snapshot.name).join(name);
-        File::open(&path).map_err(|error| (path, error))
+        sys::open_regular(&path).map_err(|error| (path, error))
     };
     let unopened = |(path, error): (PathBuf, io::Error)| {
         Error::environment(format!("cannot open {}", path.display()), error)
