@@ -16,6 +16,7 @@ mod modinfo;
 mod modules;
 mod offer;
 mod sources;
+mod uncompressed;
 
 pub use boot_image::{read_release, release_of_image};
 pub use control::{Stanza, stanzas};
@@ -28,3 +29,4 @@ pub use modinfo::{depends, depends_of};
 pub use modules::{Module, load_order};
 pub use offer::{Offer, offers_of};
 pub use sources::{Mirror, mirrors};
+pub use uncompressed::unpack_kernel;

@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-const FORMAT: &str = "schedlab.snapshot/1";
+const FORMAT: &str = "schedlab.snapshot/2";
 const DOCUMENT: &str = "snapshot.json";
 const STATE: &str = "state";
 /// Its disk of files, where it has one.
