@@ -76,6 +76,15 @@ impl SimulatedKernel {
         }
     }
 
+    /// What a user does who was told that not everything is back: of a kernel that moves what nobody
+    /// announces without hotplug, the CPU comes online, as after a boot.
+    pub(crate) fn repair(&mut self) {
+        if self.coupling == Coupling::SliceAfterCost {
+            // It is not refused: nothing else stands in its way.
+            let _ = self.write(CPU1, "1");
+        }
+    }
+
     /// What all knobs hold.
     pub(crate) fn knobs(&self) -> &Knobs {
         &self.knobs

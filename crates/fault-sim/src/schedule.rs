@@ -313,6 +313,7 @@ impl Schedule {
                 }
                 // A user reads what is damaged, and removes it.
                 self.machine.remove_journal();
+                self.machine.state().kernel.repair();
             }
             is_empty = report.is_empty();
         }

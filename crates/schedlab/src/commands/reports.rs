@@ -118,7 +118,8 @@ fn is_emptied(directory: &Path) -> bool {
         |stored: Findings| stored.findings.iter().any(|finding| finding.pairs > 0);
     let stored = || store::load_findings(directory).ok().flatten();
     let records = std::fs::metadata(directory.join("records.jsonl"));
-    records.is_ok_and(|file| file.is_file() && file.len() == 0) && stored().is_some_and(rests_on_records)
+    records.is_ok_and(|file| file.is_file() && file.len() == 0)
+        && stored().is_some_and(rests_on_records)
 }
 
 /// The campaign in a bundle, judged anew.
