@@ -11,6 +11,7 @@ mod queues;
 mod quota;
 mod rr;
 mod single_queue;
+mod versions;
 mod weight;
 
 use crate::trace::{OrderedTrace, Unusable};

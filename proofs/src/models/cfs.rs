@@ -10,6 +10,7 @@ mod turns;
 use super::queues::{BALANCE, CHANGE, MOST_CHARGE_NS, PLACE, Pull, Queues, TICK};
 use super::rule;
 use super::single_queue::SingleQueue;
+use super::versions::Versions;
 use super::weight::{NICE_0, weight};
 use crate::replay::{Replay, Run, Timeline};
 use crate::trace::{Flag, OrderedEvent, OrderedEventKind, OrderedTrace};
@@ -75,8 +76,16 @@ pub(super) fn replay(trace: &OrderedTrace) -> Result<ReplaySummary, Rejection> {
         keys: vec![None; replay.spells.len()],
         tally,
     };
-    for index in 0..trace.events.len() {
-        model.take(index)?;
+    let mut versions = Versions::of(trace);
+    for (index, event) in trace.events.iter().enumerate() {
+        // Another CPU's look at a queue may be told after those that came after it; what a task is
+        // charged for depends on their order where one of them is charged the most.
+        for earlier in versions.before(index, event) {
+            model.change(&trace.events[earlier])?;
+        }
+        if !versions.is_taken(index) {
+            model.take(index)?;
+        }
     }
     let mut rules = vec![
         rule::LOAD,
@@ -428,6 +437,39 @@ mod tests {
         assert_eq!(ticked(2 * MS, (half, 2 * MS), &[Flag::Preempt]), Some(rule::TURN));
         assert_eq!(ticked(4 * MS, (2 * half, 4 * MS), &[]), Some(rule::TURN), "no such slice");
         assert_eq!(ticked(4 * MS, (half, MS), &[]), Some(rule::TURN), "no such turn");
+    }
+
+    #[test]
+    fn a_look_that_is_told_late_is_charged_before_the_one_that_came_after_it() {
+        const MS: u64 = 1_000_000;
+        // CPU 1 looked 5 ms after the turn began, and was stopped before it told. CPU 0 was, too:
+        // of the 15 ms since then no more than 12 are charged.
+        let turn = |told| {
+            let mut script = Script::new("cfs", 2).parameter("latency", LATENCY);
+            for (name, value) in [
+                ("min_granularity", 750_000),
+                ("balance_interval", INTERVAL),
+                ("wakeup_granularity", 1_000_000),
+            ] {
+                script = script.parameter(name, value);
+            }
+            script.init(1_000, TASK, 120);
+            let joins = script.event(0, 10_000, CHANGE, TASK).a(10_000).b(1 << 32 | 1024);
+            joins.flags(&[Flag::Joined]);
+            script.event(0, 10_200, PLACE, TASK).a(u64::MAX).flags(&[Flag::Wakeup]);
+            script.enqueue((0, 10_400), TASK, (0, 0), &[Flag::Wakeup]);
+            script.dispatch(0, 30_000, TASK, 0, &[Flag::Moved]);
+            script.start((0, 50_000), TASK, (0, 0));
+            let (early, late) = (50_000 + 5 * MS, 50_000 + 20 * MS);
+            script.event(0, late, CHANGE, 0).a(late).b(3 << 32 | 1024).c(u64::MAX);
+            let tick = script.event(0, late + 200, TICK, TASK).begin(late - 100);
+            tick.a(late).b(LATENCY).c(told).d(u64::MAX).flags(&[Flag::Preempt]);
+            let look = script.event(1, late + 400, CHANGE, 0).begin(early - 100).a(early);
+            look.b(2 << 32 | 1024).c(u64::MAX).target(0);
+            script.broken_rule()
+        };
+        assert_eq!(turn(17 * MS), None);
+        assert_eq!(turn(12 * MS), Some(rule::TURN));
     }
 
     /// CPU 1, which is empty, pulls a task of nice 0 from CPU 0, where two are; and then

@@ -8,11 +8,12 @@ use super::queues::{CHANGE, MOST_CHARGE_NS, PLACE, Pull, Queues};
 use super::quota::USED_UP_NS;
 use super::rule;
 use super::single_queue::SingleQueue;
+use super::versions::Versions;
 use super::weight::{NICE_0, weight};
 use crate::replay::{Replay, Run, Timeline};
 use crate::trace::{Flag, OrderedEvent, OrderedEventKind, OrderedTrace};
 use crate::verdict::{ModelResult, Rejection, ReplaySummary, Tally};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 
 /// EVENT_BALANCE and EVENT_REQUEST: a request ended, and the next begins.
 const BALANCE: OrderedEventKind = super::queues::BALANCE;
@@ -123,41 +124,6 @@ fn requests(trace: &OrderedTrace) -> HashMap<usize, usize> {
         }
     }
     requests
-}
-
-/// The order in which the queues changed, which their locks gave a number.
-struct Versions {
-    /// By queue and version, what is not taken yet.
-    left: BTreeMap<(i16, u64), usize>,
-    taken: HashSet<usize>,
-}
-
-impl Versions {
-    fn of(trace: &OrderedTrace) -> Self {
-        let all = trace.events.iter().enumerate().filter(|(_, event)| event.kind == CHANGE);
-        let left = all.map(|(index, event)| ((event.target, event.b >> 32), index)).collect();
-        Self { left, taken: HashSet::new() }
-    }
-
-    /// Changes of the same queue that came before this one and are told after it.
-    fn before(&mut self, index: usize, event: &OrderedEvent) -> Vec<usize> {
-        if event.kind != CHANGE || self.is_taken(index) {
-            return Vec::new();
-        }
-        let own = (event.target, event.b >> 32);
-        let earlier = self.left.range((event.target, 0)..own);
-        let (keys, indices): (Vec<(i16, u64)>, Vec<usize>) =
-            earlier.map(|(key, index)| (*key, *index)).unzip();
-        for key in keys.iter().chain([&own]) {
-            self.left.remove(key);
-        }
-        self.taken.extend(&indices);
-        indices
-    }
-
-    fn is_taken(&self, index: usize) -> bool {
-        self.taken.contains(&index)
-    }
 }
 
 impl Cpu {
