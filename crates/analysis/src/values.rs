@@ -17,9 +17,9 @@ pub fn values(plan: &Plan, records: &[Record]) -> Vec<TrialValue> {
         workloads.entry(&workload.label).or_insert(workload);
     }
     let mut names = Names::default();
-    let completed = latest(records).into_iter();
-    let mut values = Vec::new();
-    for record in completed.filter(|record| record.outcome == Outcome::Completed) {
+    let latest = latest(records);
+    let mut values = Vec::with_capacity(latest.len());
+    for record in latest.into_iter().filter(|record| record.outcome == Outcome::Completed) {
         let Some(workload) = workloads.get(record.workload.as_str()) else { continue };
         for metric in &workload.metrics {
             let Some(value) = value(record, metric) else { continue };

@@ -49,7 +49,9 @@ pub(super) fn load_knowing(
     Ok(examine(common, directory, loaded, known.as_ref()).loaded)
 }
 
-/// The same of a campaign whose records this process has just stored and holds.
+/// The same of a campaign whose records this process has just stored and holds, without the digests
+/// of their lines: these were held against the chain and against what the machine knows, and half a
+/// million of them take 20 MB.
 ///
 /// # Errors
 /// Those of [`lab::load_held`].
@@ -60,7 +62,9 @@ pub(super) fn load_held(
 ) -> Result<LoadedCampaign> {
     let known = known(common, directory);
     let loaded = lab::load_held(directory, held)?;
-    Ok(examine(common, directory, loaded, known.as_ref()).loaded)
+    let mut loaded = examine(common, directory, loaded, known.as_ref()).loaded;
+    loaded.digests = Vec::new();
+    Ok(loaded)
 }
 
 /// What this machine knows of its campaigns; nothing where there is no directory of state. Another user
