@@ -3,36 +3,45 @@
 use crate::observations::latest;
 use crate::pairs::{LEAST_SHOWN, tail};
 use crate::reduce::reduce;
-use model::{
-    Metric, Outcome, Plan, Record, SharedName, TrialValue, WorkloadPlan, round_significant as round,
-};
+use model::{Metric, Outcome, Plan, Record, SharedName, TrialValue, round_significant as round};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What every completed trial reduces to, by block, subject and workload, metrics in the
 /// plan's order. The latest record of a trial counts, as it does for verdicts, and a
 /// quantile with too few events beyond it is left out, as it is there.
 pub fn values(plan: &Plan, records: &[Record]) -> Vec<TrialValue> {
-    let mut workloads: BTreeMap<&str, &WorkloadPlan> = BTreeMap::new();
-    for workload in &plan.workloads {
-        workloads.entry(&workload.label).or_insert(workload);
-    }
     let mut names = Names::default();
+    let mut workloads: BTreeMap<&str, Measured<'_>> = BTreeMap::new();
+    for workload in &plan.workloads {
+        workloads.entry(&workload.label).or_insert_with(|| {
+            let metrics = workload.metrics.iter().map(|metric| (names.shared(&metric.id), metric));
+            let metrics = metrics.collect();
+            Measured { label: names.shared(&workload.label), metrics }
+        });
+    }
     let latest = latest(records);
     let mut values = Vec::with_capacity(latest.len());
     for record in latest.into_iter().filter(|record| record.outcome == Outcome::Completed) {
         let Some(workload) = workloads.get(record.workload.as_str()) else { continue };
-        for metric in &workload.metrics {
+        let subject = names.shared(&record.subject);
+        for (id, metric) in &workload.metrics {
             let Some(value) = value(record, metric) else { continue };
             values.push(TrialValue {
                 block: record.block,
-                subject: names.shared(&record.subject),
-                workload: names.shared(&record.workload),
-                metric: names.shared(&metric.id),
+                subject: subject.clone(),
+                workload: workload.label.clone(),
+                metric: id.clone(),
                 value: round(value),
             });
         }
     }
     values
+}
+
+/// The names of a workload and of its metrics, with these.
+struct Measured<'a> {
+    label: SharedName,
+    metrics: Vec<(SharedName, &'a Metric)>,
 }
 
 /// Names of subjects, workloads and metrics, each of which is held once.

@@ -504,7 +504,7 @@ fn record(rows: &mut [TableRow], of_record: &[u32], workload: &str) -> Record {
         Invocation {
             samples: std::mem::take(&mut row.samples),
             run: None,
-            failure: row.failure.take(),
+            failure: row.failure.take().map(String::into_boxed_str),
             disturbance: None,
         }
     });

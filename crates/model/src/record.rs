@@ -356,7 +356,7 @@ pub struct Invocation {
     pub run: Option<Box<RunReport>>,
     /// Why it failed, where it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+    pub failure: Option<Box<str>>,
     /// What else the machine did meanwhile; absent where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Box<Disturbance>>,

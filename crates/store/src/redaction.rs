@@ -378,7 +378,7 @@ mod tests {
             record.caveats.push(Caveat::new(CaveatCode::Interference, everything.clone()));
             record.fingerprint_difference.insert("load".to_owned(), everything.clone());
             let reason = format!("exit status 1: {everything} with key-{command}-77");
-            record.invocations[0].failure = Some(reason.clone());
+            record.invocations[0].failure = Some(reason.as_str().into());
             let detail = format!("{command}[1234] stalled");
             record.outcome = match sequence {
                 0 => Outcome::Failed { reason },

@@ -144,7 +144,7 @@ impl VenueSession for SimSession {
                 invocations.push(Invocation {
                     samples: Vec::new(),
                     run: None,
-                    failure: Some(reason),
+                    failure: Some(reason.into()),
                     disturbance: None,
                 });
                 break;

@@ -63,7 +63,7 @@ impl TrialRun<'_> {
         running.end_leftovers(self.context, &self.resources, &left)?;
         if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
             refuse_full(self.context.logs(), reason)?;
-            let failure = Some(reason.clone());
+            let failure = Some(reason.as_str().into());
             let failed = Invocation { samples: Vec::new(), run: None, failure, disturbance: None };
             self.progress.invocations.push(failed);
         }

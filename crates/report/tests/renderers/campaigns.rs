@@ -310,7 +310,7 @@ fn records() -> Vec<Record> {
     let run = |samples: Vec<Sample>, failure: Option<&str>| Invocation {
         samples,
         run: None,
-        failure: failure.map(str::to_owned),
+        failure: failure.map(Into::into),
         disturbance: None,
     };
     let record = |sequence: u64, subject: &str, outcome, invocations| {
