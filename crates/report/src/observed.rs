@@ -126,8 +126,8 @@ pub(crate) fn places(report: &Report) -> Extent {
     Extent::of(orders(report).into_values(), |(_, is_whole)| *is_whole)
 }
 
-/// Each block, and whether it is whole: it holds a completed trial of every subject for each of its
-/// workloads (`records.outcome`); of a trial that ran again the last one counts.
+/// Each block, and whether it is whole: it holds a completed trial for each of its workloads of every
+/// subject that this one runs for (`records.outcome`); of a trial that ran again the last one counts.
 fn wholeness(report: &Report) -> BTreeMap<u32, bool> {
     let mut trials: BTreeMap<u32, BTreeMap<(&str, &str), bool>> = BTreeMap::new();
     for record in &report.records {
@@ -138,9 +138,9 @@ fn wholeness(report: &Report) -> BTreeMap<u32, bool> {
     let is_whole = |of_block: &BTreeMap<(&str, &str), bool>| {
         let workloads: BTreeSet<&str> = of_block.keys().map(|(_, workload)| *workload).collect();
         report.subjects.iter().all(|subject| {
-            workloads
-                .iter()
-                .all(|workload| of_block.get(&(subject.id.as_str(), *workload)) == Some(&true))
+            let mut own =
+                workloads.iter().filter(|workload| report.runs_for(workload, &subject.id));
+            own.all(|workload| of_block.get(&(subject.id.as_str(), *workload)) == Some(&true))
         })
     };
     trials.iter().map(|(block, of_block)| (*block, is_whole(of_block))).collect()

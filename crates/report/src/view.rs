@@ -73,6 +73,9 @@ pub struct Report {
     pub design: Design,
     /// The arms, the reference first.
     pub subjects: Vec<SubjectView>,
+    /// Ids of the subjects of each workload that does not run for all of them, by its label.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub workload_subjects: BTreeMap<String, BTreeSet<String>>,
     /// Every finding.
     pub findings: Findings,
     /// Where subjects are compared within a factor: ratios along it.
@@ -134,6 +137,11 @@ impl Report {
     /// show was observed.
     pub(crate) fn is_evidence_changed(&self) -> bool {
         self.caveats.iter().any(|caveat| caveat.code == CaveatCode::EvidenceChanged.as_str())
+    }
+
+    /// Whether that workload runs for that subject.
+    pub(crate) fn runs_for(&self, workload: &str, subject: &str) -> bool {
+        self.workload_subjects.get(workload).is_none_or(|own| own.contains(subject))
     }
 
     /// The code that a record has which is bound to nothing.
@@ -325,6 +333,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
             is_quick: plan.is_quick,
         },
         subjects: subjects(plan),
+        workload_subjects: workload_subjects(plan),
         findings: inputs.findings.clone(),
         ladders: ladders(plan, inputs.findings),
         grids: grids(inputs),
@@ -400,6 +409,16 @@ fn subjects(plan: &Plan) -> Vec<SubjectView> {
             is_control: subject.is_control,
         })
         .collect()
+}
+
+/// A workload that is not named in it runs for every subject.
+fn workload_subjects(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
+    let own = |workload: &model::WorkloadPlan| {
+        let running = plan.subjects.iter().filter(|subject| workload.runs_for(subject));
+        let ids: BTreeSet<String> = running.map(|subject| subject.id.clone()).collect();
+        (ids.len() < plan.subjects.len()).then(|| (workload.label.clone(), ids))
+    };
+    plan.workloads.iter().filter_map(own).collect()
 }
 
 fn units(plan: &Plan) -> BTreeMap<String, BTreeMap<String, Unit>> {

@@ -242,6 +242,50 @@ fn blocks_that_are_not_whole_are_counted() {
     assert!(!markdown.contains("randomised blocks"), "{markdown}");
 }
 
+/// The same with a second workload, which the plan runs for the reference and its control alone.
+fn with_a_workload_of_some_subjects() -> Campaign {
+    let mut campaign = quiet();
+    let mut second = campaign.plan.workloads[0].clone();
+    second.label = "pipe-of-some".to_owned();
+    second.subjects = vec!["plain".to_owned()];
+    let running = |record: &&Record| record.subject != "one-cpu";
+    let mut trials: Vec<Record> = campaign.records.iter().filter(running).cloned().collect();
+    trials.iter_mut().for_each(|record| second.label.clone_into(&mut record.workload));
+    campaign.plan.workloads.push(second);
+    campaign.records.extend(trials);
+    campaign
+}
+
+#[test]
+fn a_block_is_whole_without_subjects_that_a_workload_does_not_run_for() {
+    let mut campaign = with_a_workload_of_some_subjects();
+    let told = "runs of all subjects in blocks of random order";
+    assert_eq!(check(&campaign, "design"), ("passed".to_owned(), told.to_owned()));
+    assert_eq!(check(&campaign, "order and drift").0, "passed");
+    let markdown = drawn(&campaign, "markdown", page(80));
+    let markdown = markdown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(markdown.contains("6 randomised blocks of 3 subjects"), "{markdown}");
+
+    let is_lacking = |record: &Record| {
+        (record.block, &*record.workload, &*record.subject) == (2, "pipe-of-some", "plain")
+    };
+    campaign.records.retain(|record| !is_lacking(record));
+    let (state, detail) = check(&campaign, "design");
+    assert_eq!(state, "not_observed");
+    assert!(
+        detail.starts_with("5 of 6 blocks hold a completed trial of every subject"),
+        "{detail}"
+    );
+    // The same records of a workload that is asked of all subjects.
+    let mut of_all = with_a_workload_of_some_subjects();
+    of_all.plan.workloads[1].subjects.clear();
+    let (_, detail) = check(&of_all, "design");
+    assert!(
+        detail.starts_with("0 of 6 blocks hold a completed trial of every subject"),
+        "{detail}"
+    );
+}
+
 #[test]
 fn a_virtual_device_is_a_warning_and_one_that_nobody_knows_was_not_observed() {
     let of = |device: &str| {
