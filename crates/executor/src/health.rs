@@ -1,15 +1,11 @@
 //! What else the machine did during an invocation: steal, throttling, other
-//! programs. Thresholds are those of docs/method.md#m-warnings.
+//! programs. What of it is a warning says [`Disturbance`].
 
 use crate::fingerprint::RANDOMISED_LAYOUT;
 use model::{Caveat, CaveatCode, CpuList, Disturbance, RunReport, round_significant};
 use std::collections::BTreeSet;
 use sys::{Cgroup, CpuTime, Machine, clock_tick_ns};
 
-/// Steal above this share of the CPUs' time is a caveat.
-const STEAL_SHARE: f64 = 0.005;
-/// Foreign CPU use above this share of the CPUs' time is a caveat.
-const FOREIGN_SHARE: f64 = 0.02;
 /// In windows shorter than this on every CPU, clock ticks are too coarse to judge by.
 const SHORTEST_WINDOW_NS: f64 = 250e6;
 
@@ -71,18 +67,18 @@ impl Health {
     /// What of it has to be told, and what speaks against the machine's own settings.
     pub(crate) fn caveats(&self, seen: &Disturbance) -> Vec<Caveat> {
         let mut caveats = Vec::new();
-        if let Some(share) = seen.stolen_share.filter(|share| *share > STEAL_SHARE) {
+        if let Some(share) = seen.noticeable_steal() {
             let detail = format!("{:.1} % of CPU time was stolen", share * 100.0);
             caveats.push(Caveat::new(CaveatCode::Steal, detail));
         }
-        if let Some(share) = seen.foreign_share.filter(|share| *share > FOREIGN_SHARE) {
+        if let Some(share) = seen.noticeable_load() {
             let detail = format!(
                 "other programs and the kernel's own work used {:.1} % of CPU time",
                 share * 100.0
             );
             caveats.push(Caveat::new(CaveatCode::Interference, detail));
         }
-        if let Some(events) = seen.throttles.filter(|events| *events > 0) {
+        if let Some(events) = seen.noticeable_throttles() {
             caveats.push(Caveat::new(CaveatCode::Throttle, format!("{events} throttling events")));
         }
         if self.is_layout_fixed {

@@ -362,6 +362,11 @@ pub struct Invocation {
     pub disturbance: Option<Box<Disturbance>>,
 }
 
+/// A share of the CPUs' time above this was stolen noticeably (docs/method.md#m-warnings).
+const STEAL_SHARE: f64 = 0.005;
+/// A share of the CPUs' time above this was noticeably used by others.
+const FOREIGN_SHARE: f64 = 0.02;
+
 /// What else a machine did during an invocation. What could not be read is absent, never zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Disturbance {
@@ -388,6 +393,23 @@ pub struct Disturbance {
     /// By how much longer the run took by the clock of a guest's host than by the guest's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen_ns: Option<u64>,
+}
+
+impl Disturbance {
+    /// The share of the CPUs' time that was stolen, where it is so much that it is a warning.
+    pub fn noticeable_steal(&self) -> Option<f64> {
+        self.stolen_share.filter(|share| *share > STEAL_SHARE)
+    }
+
+    /// The share of the CPUs' time that others used, where it is so much that it is a warning.
+    pub fn noticeable_load(&self) -> Option<f64> {
+        self.foreign_share.filter(|share| *share > FOREIGN_SHARE)
+    }
+
+    /// How often a CPU was throttled, where it was.
+    pub fn noticeable_throttles(&self) -> Option<u64> {
+        self.throttles.filter(|events| *events > 0)
+    }
 }
 
 /// The timed window of one invocation as the workload's process saw it.

@@ -3,9 +3,11 @@
 //! A check passes only where the records show that it was made ([`crate::observed`]); else it was
 //! *not observed*, which is neither good nor bad.
 
+mod quiet_machine;
+
 use crate::devices::{DeviceNature, cached_by, devices, is_nameless};
 use crate::observed::{
-    LEAST_ORDERS, LEAST_TESTED, Provenance, disturbance, fact, has_predecessors, has_sensitivity,
+    LEAST_ORDERS, LEAST_TESTED, Provenance, fact, has_predecessors, has_sensitivity,
     has_varied_order, least_replicates, levels_read, most_blocks, order_tested, places,
     predecessor_tested, tells_order, whole_blocks, work_counted,
 };
@@ -72,7 +74,7 @@ const BY_CAVEATS: &[(CaveatCheck, &str, Silence)] = &[
     (CaveatCheck::SameWork, noted!("same work"), same_work),
     (CaveatCheck::Design, noted!("design"), design),
     (CaveatCheck::OrderAndDrift, noted!("order and drift"), order_and_drift),
-    (CaveatCheck::QuietMachine, noted!("quiet machine"), quiet_machine),
+    (CaveatCheck::QuietMachine, noted!("quiet machine"), quiet_machine::state),
     (CaveatCheck::EnoughData, noted!("enough data"), enough_data),
     (CaveatCheck::RobustVerdicts, noted!("robust verdicts"), robust_verdicts),
     (CaveatCheck::RealProcessor, noted!("real processor"), real_processor),
@@ -275,51 +277,6 @@ fn predecessors(report: &Report) -> (CheckState, String) {
         all = tested.of
     );
     (CheckState::NotObserved, detail)
-}
-
-/// Each part of it that the records show in every invocation.
-fn quiet_machine(report: &Report) -> (CheckState, String) {
-    let language = report.language;
-    match Provenance::of(report) {
-        Provenance::Simulated => return not_observed(report, NOTHING_RAN),
-        Provenance::ImportedBlocks | Provenance::ImportedRows => {
-            let nothing = noted!("the file does not show what else the machine did");
-            return not_observed(report, nothing);
-        }
-        Provenance::Ran if report.records.is_empty() => return not_observed(report, NO_TRIAL),
-        Provenance::Ran => {}
-    }
-    let parts = [
-        (disturbance(report, |one| one.foreign_share.is_some()), noted!("foreign load")),
-        (disturbance(report, |one| one.stolen_share.is_some()), noted!("stolen time")),
-        (disturbance(report, |one| one.throttles.is_some()), noted!("throttling")),
-    ];
-    let listed = |is_seen: bool| {
-        let chosen = parts.iter().filter(|(extent, _)| extent.is_all() == is_seen);
-        let words: Vec<&str> = chosen.map(|(_, name)| language.word(name)).collect();
-        words.join(", ")
-    };
-    let (seen, unseen) = (listed(true), listed(false));
-    if unseen.is_empty() {
-        return passed(report, noted!("no foreign load, no stolen time, no throttling"));
-    }
-    if seen.is_empty() {
-        let [(extent, _), ..] = parts;
-        let detail = say!(
-            language,
-            "not read in every run ({seen} of {all} show foreign load): {unseen}",
-            seen = extent.seen,
-            all = extent.of,
-            unseen
-        );
-        return (CheckState::NotObserved, detail);
-    }
-    let detail = say!(language, "none of {seen}; not read in every run: {unseen}", seen, unseen);
-    let state = match parts[0].0.is_all() {
-        true => CheckState::Passed,
-        false => CheckState::NotObserved,
-    };
-    (state, detail)
 }
 
 fn enough_data(report: &Report) -> (CheckState, String) {

@@ -5,8 +5,8 @@
 
 use crate::view::Report;
 use model::{
-    Binding, Disturbance, Finding, Imported, ImportedDesign, ImportedOrder, Outcome, Plan, Record,
-    Role, Verdict,
+    Binding, Disturbance, Finding, Imported, ImportedDesign, ImportedOrder, Invocation, Outcome,
+    Plan, Record, Role, Verdict,
 };
 use phrases::noted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,6 +101,19 @@ pub(crate) fn levels_read(report: &Report) -> Extent {
 pub(crate) fn disturbance(report: &Report, is_shown: fn(&Disturbance) -> bool) -> Extent {
     let invocations = completed(report).flat_map(|record| &record.invocations);
     Extent::of(invocations, |one| one.disturbance.as_deref().is_some_and(is_shown))
+}
+
+/// Invocations of completed trials that had so much of something that it is a warning, and the most
+/// of it (`records.invocations.disturbance`).
+pub(crate) fn disturbed(
+    report: &Report,
+    noticeable: fn(&Disturbance) -> Option<f64>,
+) -> (Extent, f64) {
+    let invocations = completed(report).flat_map(|record| &record.invocations);
+    let amount = |one: &Invocation| one.disturbance.as_deref().and_then(noticeable);
+    let amounts: Vec<Option<f64>> = invocations.map(amount).collect();
+    let most = amounts.iter().copied().flatten().fold(0.0, f64::max);
+    (Extent::of(amounts.into_iter(), Option::is_some), most)
 }
 
 /// The subjects of each block in the order in which they ran, and whether each has a place of its

@@ -188,6 +188,32 @@ fn each_check_passes_by_fields_without_which_it_was_not_observed() {
 }
 
 #[test]
+fn a_machine_is_not_quiet_where_the_records_show_more_than_a_warning_takes() {
+    type Change = fn(&mut Disturbance);
+    let of = |change: Change| {
+        let mut campaign = quiet();
+        let invocation = &mut campaign.records[4].invocations[0];
+        change(invocation.disturbance.as_mut().unwrap());
+        check(&campaign, "quiet machine")
+    };
+    let cases: [(Change, &str); 4] = [
+        (|one| one.stolen_share = Some(0.134), "stolen time in 1 of 18 runs, up to 13.4 % of"),
+        (|one| one.foreign_share = Some(0.021), "foreign load in 1 of 18 runs, up to 2.1 % of"),
+        (|one| one.throttles = Some(3), "throttling in 1 of 18 runs"),
+        (|one| (one.foreign_share, one.throttles) = (None, Some(1)), "throttling in 1 of 18 runs"),
+    ];
+    for (change, told) in cases {
+        let (state, detail) = of(change);
+        assert_eq!(state, "warned", "{told}: {detail}");
+        assert!(detail.starts_with(told), "{told}: {detail}");
+    }
+    let at_the_limits = |one: &mut Disturbance| {
+        (one.stolen_share, one.foreign_share) = (Some(0.005), Some(0.02));
+    };
+    assert_eq!(of(at_the_limits).0, "passed");
+}
+
+#[test]
 fn nothing_passes_of_a_campaign_in_which_no_trial_ran() {
     let mut none = quiet();
     none.records.clear();
