@@ -8,8 +8,8 @@ mod quiet_machine;
 use crate::devices::{DeviceNature, cached_by, devices, is_nameless};
 use crate::observed::{
     LEAST_ORDERS, LEAST_TESTED, Provenance, fact, has_predecessors, has_sensitivity,
-    has_varied_order, least_replicates, levels_read, most_blocks, order_tested, places,
-    predecessor_tested, tells_order, whole_blocks, work_counted,
+    has_varied_order, least_replicates, levels_read, most_blocks, order_tested, other_levels,
+    places, predecessor_tested, tells_order, whole_blocks, work_counted,
 };
 use crate::view::Report;
 use model::{Binding, CaveatCheck, CaveatCode, Role, Verdict};
@@ -468,8 +468,17 @@ pub(crate) fn trials(report: &Report) -> Check {
         .iter()
         .fold((0, 0), |(failed, invalid), count| (failed + count.failed, invalid + count.invalid));
     let all: u64 = counts.iter().map(|count| count.trials).sum();
+    let other = other_levels(report);
     let (state, detail) = if all == 0 {
         (CheckState::NotApplicable, language.word("no trial ran").to_owned())
+    } else if other.seen > 0 {
+        let detail = say!(
+            language,
+            "the records of {seen} of {all} trials show another level than their subject's",
+            seen = other.seen,
+            all = other.of
+        );
+        (CheckState::Failed, detail)
     } else if failed + invalid == 0 {
         in_force(report)
     } else {

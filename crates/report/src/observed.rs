@@ -96,6 +96,21 @@ pub(crate) fn levels_read(report: &Report) -> Extent {
     })
 }
 
+/// Completed trials in whose record a level was read, before, during or after the run, that is not
+/// their subject's (`records.levels`). The executor lets no such trial complete: it asks the same text
+/// of each reading.
+pub(crate) fn other_levels(report: &Report) -> Extent {
+    Extent::of(completed(report), |record| {
+        let subject = report.subjects.iter().find(|one| one.id == record.subject);
+        subject.is_some_and(|subject| {
+            record.levels.iter().any(|(factor, reading)| {
+                let mut read = [&reading.before, &reading.after].into_iter().chain(&reading.during);
+                read.any(|level| subject.levels.get(factor) != Some(level))
+            })
+        })
+    })
+}
+
 /// Invocations of completed trials whose disturbance show this
 /// (`records.invocations.disturbance`).
 pub(crate) fn disturbance(report: &Report, is_shown: fn(&Disturbance) -> bool) -> Extent {

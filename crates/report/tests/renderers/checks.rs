@@ -4,8 +4,8 @@ use crate::campaigns::{Campaign, Draft, campaign};
 use crate::languages::korean;
 use crate::{drawn, page, stored};
 use model::{
-    Binding, Caveat, CaveatCode, Disturbance, Finding, ImportedOrder, Obstacle, Outcome, Record,
-    Role, Verdict,
+    Binding, Caveat, CaveatCode, Disturbance, Finding, ImportedOrder, Level, LevelReading,
+    Obstacle, Outcome, Record, Role, Verdict,
 };
 use report::{ExplainContext, HAS_PAGE, Page, Provenance, RENDERERS, explain, page_json, view};
 use std::collections::BTreeMap;
@@ -185,6 +185,48 @@ fn each_check_passes_by_fields_without_which_it_was_not_observed() {
     let mut no_throttles = quiet();
     no_throttles.records[0].invocations[0].disturbance.as_mut().unwrap().throttles = None;
     assert_eq!(states(&no_throttles)["quiet machine"], "passed", "what was read is told apart");
+}
+
+#[test]
+fn a_level_that_is_not_the_subjects_in_any_reading_was_not_in_force() {
+    fn other() -> Level {
+        Level::canonical("3")
+    }
+
+    let of = |change: fn(&mut BTreeMap<String, LevelReading>)| {
+        let mut campaign = quiet();
+        change(&mut campaign.records[4].levels);
+        campaign
+    };
+    let cases: [fn(&mut BTreeMap<String, LevelReading>); 5] = [
+        |levels| levels.get_mut("affinity").unwrap().before = other(),
+        |levels| levels.get_mut("affinity").unwrap().during.push(other()),
+        |levels| levels.get_mut("affinity").unwrap().after = other(),
+        |levels| {
+            let all = LevelReading { before: other(), during: vec![other()], after: other() };
+            levels.insert("affinity".to_owned(), all);
+        },
+        |levels| {
+            let unset = LevelReading { before: other(), during: Vec::new(), after: other() };
+            levels.insert("nice".to_owned(), unset);
+        },
+    ];
+    let told = "the records of 1 of 18 trials show another level than their subject's";
+    for (number, change) in cases.into_iter().enumerate() {
+        let mut campaign = of(change);
+        let failed = ("failed".to_owned(), told.to_owned());
+        assert_eq!(check(&campaign, "trials"), failed, "case {number}");
+        campaign.findings.failures[0].failed = 1;
+        assert_eq!(check(&campaign, "trials"), failed, "case {number}, beside a failed trial");
+        for (id, text) in texts("measured", &campaign) {
+            assert!(!text.contains("was read back in force"), "case {number}: {id}");
+        }
+    }
+    let during = of(|levels| {
+        let reading = levels.get_mut("affinity").unwrap();
+        reading.during.push(reading.before.clone());
+    });
+    assert_eq!(check(&during, "trials").0, "passed");
 }
 
 #[test]
