@@ -140,6 +140,13 @@ mod tests {
         let twice = |record: &Record| format!("{}-{}", record.block % 2, record.subject);
         assert_eq!(codes(twice), [CaveatCode::FewBoots]);
         assert_eq!(codes(|record| record.subject.clone()), [CaveatCode::SingleBoot]);
+        // Nobody knows in how many boots trials ran whose records name none.
+        assert_eq!(codes(|_| String::new()), []);
+        let but_one = |record: &Record| match record.block {
+            3 => String::new(),
+            _ => record.subject.clone(),
+        };
+        assert_eq!(codes(but_one), []);
     }
 
     #[test]

@@ -92,17 +92,23 @@ fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat>
         caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
     } else if plan.imported.is_some() {
         // Nobody said how often the machine was booted.
-    } else if boots == 1 && blocks > 1 {
-        caveats.push(Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot"));
-    } else if boots < LEAST_BOOTS && boots < blocks {
-        let detail = format!("{blocks} blocks ran in {boots} boots");
-        caveats.push(Caveat::new(CaveatCode::FewBoots, detail));
+    } else {
+        caveats.extend(boots.and_then(|boots| shared_boots(blocks, boots)));
     }
     if plan.is_quick {
         caveats.push(Caveat::new(CaveatCode::Quick, "run with --quick"));
     }
     caveats.sort();
     caveats
+}
+
+/// What so many blocks in so many boots cannot show.
+fn shared_boots(blocks: usize, boots: usize) -> Option<Caveat> {
+    if boots == 1 && blocks > 1 {
+        return Some(Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot"));
+    }
+    let detail = || format!("{blocks} blocks ran in {boots} boots");
+    (boots < LEAST_BOOTS && boots < blocks).then(|| Caveat::new(CaveatCode::FewBoots, detail()))
 }
 
 #[cfg(test)]

@@ -102,11 +102,11 @@ impl<'a> Observations<'a> {
 
     /// In how many blocks and in how many boots this subject ran. Subjects of different
     /// kernels never share a boot: all boots together say nothing about repetition.
-    pub(crate) fn blocks_and_boots(&self, subject: &str) -> (usize, usize) {
+    pub(crate) fn blocks_and_boots(&self, subject: &str) -> (usize, Option<usize>) {
         let own = || self.all().filter(|record| record.subject == subject);
         let blocks: BTreeSet<u32> = own().map(|record| record.block).collect();
         let boots: BTreeSet<&str> = own().map(|record| record.boot_id.as_str()).collect();
-        (blocks.len(), boots.len())
+        (blocks.len(), (!boots.contains("")).then_some(boots.len()))
     }
 }
 

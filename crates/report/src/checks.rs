@@ -253,13 +253,6 @@ fn order_and_drift(report: &Report) -> (CheckState, String) {
 
 /// Whether what a sitting leaves behind was sought, where drift and order were.
 fn predecessors(report: &Report) -> (CheckState, String) {
-    let tested = predecessor_tested(report);
-    if tested.is_all() {
-        return passed(
-            report,
-            noted!("no drift, no effect of the order or of what ran before, blocks independent"),
-        );
-    }
     if !has_predecessors(report) {
         return not_observed(
             report,
@@ -267,6 +260,13 @@ fn predecessors(report: &Report) -> (CheckState, String) {
                 "no drift and no effect of the order; the records show of no sitting what ran before \
                  it in the same boot"
             ),
+        );
+    }
+    let tested = predecessor_tested(report);
+    if tested.is_all() {
+        return passed(
+            report,
+            noted!("no drift, no effect of the order or of what ran before, blocks independent"),
         );
     }
     let detail = say!(
@@ -294,6 +294,9 @@ fn enough_data(report: &Report) -> (CheckState, String) {
                 least = LEAST_REPLICATES
             );
             (CheckState::NotObserved, detail)
+        }
+        Some(_) if Provenance::of(report) == Provenance::Ran && report.design.boots.is_none() => {
+            not_observed(report, noted!("the records do not show in how many boots trials ran"))
         }
         Some(count) => {
             let detail = say!(

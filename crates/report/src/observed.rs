@@ -251,7 +251,8 @@ pub(crate) fn has_predecessors(report: &Report) -> bool {
     let sitting = |record: &Record| (record.block, record.subject.clone());
     report.records.windows(2).any(|two| {
         let [before, after] = [&two[0], &two[1]];
-        let is_known = before.sequence < after.sequence && before.boot_id == after.boot_id;
+        let is_one_boot = before.boot_id == after.boot_id && !after.boot_id.is_empty();
+        let is_known = before.sequence < after.sequence && is_one_boot;
         is_known && sitting(before) != sitting(after)
     })
 }

@@ -198,8 +198,10 @@ pub struct Design {
     pub workloads: Vec<String>,
     /// Trials recorded.
     pub trials: usize,
-    /// Distinct boots.
-    pub boots: usize,
+    /// Distinct boots; absent where a record does not name its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub boots: Option<usize>,
     /// Sum of the trials' lengths.
     pub duration_ns: u64,
     /// Seed of the order.
@@ -238,6 +240,14 @@ impl Design {
         match self.planned_blocks {
             None => counted!(language, self.blocks, "1 block", "{count} blocks"),
             Some(_) => say!(language, "{count} blocks", count = self.block_count(language)),
+        }
+    }
+
+    /// How many boots, with the noun.
+    pub(crate) fn boot_words(&self, language: Language) -> String {
+        match self.boots {
+            Some(count) => counted!(language, count, "1 boot", "{count} boots"),
+            None => language.word("an unknown number of boots").to_owned(),
         }
     }
 
@@ -294,8 +304,6 @@ fn is_english(language: &Language) -> bool {
 /// Makes the view model.
 pub fn view(inputs: &Inputs<'_>) -> Report {
     let plan = inputs.plan;
-    let boots: BTreeSet<&str> =
-        inputs.records.iter().map(|record| record.boot_id.as_str()).collect();
     let is_emulated = inputs.findings.findings.iter().any(|finding| finding.is_emulated);
     let hides_absolute = is_emulated && !inputs.is_absolute;
     let unknown = inputs.language.word("unknown");
@@ -324,7 +332,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
             subjects: plan.subjects.len(),
             workloads: plan.workloads.iter().map(|workload| workload.label.clone()).collect(),
             trials: inputs.records.len(),
-            boots: boots.len(),
+            boots: boots(inputs.records),
             duration_ns: inputs.records.iter().map(|record| record.duration_ns).sum(),
             seed: plan.seed,
             alpha: plan.alpha,
@@ -388,6 +396,12 @@ fn kernels(plan: &Plan) -> Option<String> {
 /// Blocks of which there is a record.
 fn recorded_blocks(records: &[Record]) -> usize {
     records.iter().map(|record| record.block).collect::<BTreeSet<u32>>().len()
+}
+
+/// In how many boots trials ran, where each record names its own.
+fn boots(records: &[Record]) -> Option<usize> {
+    let boots: BTreeSet<&str> = records.iter().map(|record| record.boot_id.as_str()).collect();
+    (!boots.contains("")).then_some(boots.len())
 }
 
 /// How many blocks were planned, where so many were not recorded: an adaptive campaign ends at any

@@ -193,8 +193,8 @@ export interface Design {
   workloads: Array<string>;
   /** Trials recorded. */
   trials: number;
-  /** Distinct boots. */
-  boots: number;
+  /** Distinct boots; absent where a record does not name its own. */
+  boots?: number;
   /** Sum of the trials' lengths. */
   duration_ns: number;
   /** Seed of the order. */

@@ -18,7 +18,7 @@ use crate::verdict_table::{effect, not_known, reference_value, subject_value, sy
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Role};
-use phrases::{Language, counted, say};
+use phrases::{Language, say};
 use std::io::{self, Write};
 
 pub(super) struct Entry;
@@ -350,7 +350,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         workloads = design.workloads.join(", "),
         trials = design.trials,
         duration = duration(design.duration_ns, language),
-        boots = counted!(language, design.boots, "1 boot", "{count} boots"),
+        boots = design.boot_words(language),
         venue = design.venue,
         kernel = design.kernel,
         seed = design.seed,

@@ -108,7 +108,7 @@ pub fn quiet() -> Campaign {
 pub type Removal = fn(&mut Campaign);
 
 /// Each check with a field that it rests on, and what takes that field away.
-pub const FIELDS: [(&str, &str, Removal); 22] = [
+pub const FIELDS: [(&str, &str, Removal); 24] = [
     ("trials", "records.levels", |one| one.records[0].levels.clear()),
     ("unchanged evidence", "records.chain", |one| one.binding = Binding::Absent),
     ("same work", "records.invocations.run", |one| one.records[0].invocations[0].run = None),
@@ -139,6 +139,8 @@ pub const FIELDS: [(&str, &str, Removal); 22] = [
     ("order and drift", "findings.diagnostics.p_predecessor", |one| {
         diagnostics(one).p_predecessor = None;
     }),
+    ("order and drift", "records.boot_id", without_boots),
+    ("enough data", "records.boot_id", without_boots),
     ("quiet machine", "records.invocations.disturbance", |one| {
         one.records[0].invocations[0].disturbance = None;
     }),
@@ -164,6 +166,10 @@ pub const FIELDS: [(&str, &str, Removal); 22] = [
     }),
 ];
 
+fn without_boots(campaign: &mut Campaign) {
+    campaign.records.iter_mut().for_each(|record| record.boot_id.clear());
+}
+
 /// A trial that wrote to this device.
 fn set_target(record: &mut Record, device: &str) {
     record.fingerprint_difference.insert("target.device".to_owned(), device.to_owned());
@@ -185,6 +191,28 @@ fn each_check_passes_by_fields_without_which_it_was_not_observed() {
     let mut no_throttles = quiet();
     no_throttles.records[0].invocations[0].disturbance.as_mut().unwrap().throttles = None;
     assert_eq!(states(&no_throttles)["quiet machine"], "passed", "what was read is told apart");
+}
+
+#[test]
+fn boots_that_records_do_not_name_are_counted_in_no_format() {
+    let mut whole = quiet();
+    assert!(of(&texts("measured", &whole), "markdown").contains(" over 1 boot on "));
+    let mut one = quiet();
+    one.records[4].boot_id.clear();
+    without_boots(&mut whole);
+    for campaign in [whole, one] {
+        let told = "the records do not show in how many boots trials ran";
+        let unseen = ("not_observed".to_owned(), told.to_owned());
+        assert_eq!(check(&campaign, "enough data"), unseen);
+        let texts = texts("measured", &campaign);
+        let markdown = of(&texts, "markdown");
+        assert!(markdown.contains(" over an unknown number of boots on "), "{markdown}");
+        let json: serde_json::Value = serde_json::from_str(&of(&texts, "json")).unwrap();
+        assert!(json["design"].get("boots").is_none(), "{}", json["design"]);
+        for (id, text) in texts.iter().filter(|(id, _)| ["markdown", "pptx"].contains(id)) {
+            assert!(!text.contains("1 boot"), "{id}");
+        }
+    }
 }
 
 #[test]

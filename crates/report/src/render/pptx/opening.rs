@@ -253,7 +253,7 @@ fn method(report: &Report) -> Slide {
             "{trials} on venue {venue}, {boots}, {duration}",
             trials = counted!(language, design.trials, "1 trial", "{count} trials"),
             venue = design.venue,
-            boots = counted!(language, design.boots, "1 boot", "{count} boots"),
+            boots = design.boot_words(language),
             duration = duration(design.duration_ns, language)
         ),
         Provenance::Simulated => language.word("nothing ran: the numbers are simulated").to_owned(),
