@@ -2,6 +2,7 @@
 
 use crate::digits::roundings;
 use crate::duplicates::copied;
+use crate::executions::ExecutionLevels;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::post_hoc::choices;
@@ -47,6 +48,8 @@ pub struct Assembled {
     pub plan: Plan,
     /// The records.
     pub records: Vec<Record>,
+    /// What executions have of the parameters.
+    pub executions: ExecutionLevels,
 }
 
 /// Imports files of one format.
@@ -130,6 +133,8 @@ fn assemble(
     let subjects = subjects(table, settings)?;
     let primary = primary(table)?;
     let labels = Labels::of(table)?;
+    let executions = ExecutionLevels::of(table);
+    table.fixed.clone_from(&executions.fixed);
     refuse_many(table, subjects.len(), primary.len(), labels.all.len(), settings)?;
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
     let mut caveats = table.caveats.clone();
@@ -183,7 +188,7 @@ fn assemble(
         options: Vec::new(),
         notes: Vec::new(),
     };
-    Ok(Assembled { plan, records })
+    Ok(Assembled { plan, records, executions })
 }
 
 fn unblocked_design(table: &ImportedTable) -> ImportedDesign {

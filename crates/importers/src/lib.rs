@@ -12,6 +12,7 @@ mod clean_cells;
 mod column_text;
 mod digits;
 mod duplicates;
+mod executions;
 mod fio;
 mod gatling;
 mod google_benchmark;
@@ -41,6 +42,7 @@ mod unnamed;
 mod wrk;
 
 pub use assemble::{Assembled, ImportSettings, import};
+pub use executions::ExecutionLevels;
 pub use importer::{ImportFile, Importer};
 pub use mapping::{Mapping, MappingDirection, ValueColumn};
 pub use outputs::Trouble;

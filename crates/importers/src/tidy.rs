@@ -34,7 +34,8 @@ pub(crate) static TSV: Tidy = Tidy {
 const DOC: &str = "Columns are named on the command line or in a mapping. `--subject` tells who was measured \
 (the file's name where left out), `--parameter` what was run, `--value COLUMN:higher` what was measured and which \
 way is better. `--replicate` names the columns that, with the subject, identify one execution: a parameter among \
-them was fixed by the execution (it was started again for each level), the others were covered by it. Without it \
+them, or one of which no execution has two levels, was fixed by the execution (it was started again for each level), \
+the others were covered by it. Without it \
 each row counts as an execution of its own, and REPLICATE_LEVEL_UNKNOWN says so. `--block` names the column of \
 blocks, in each of which every subject ran: then the design's own analysis is used. `--independent COLUMN` \
 states of one of these columns that each of its levels was an execution for itself, where nothing in the table shows \

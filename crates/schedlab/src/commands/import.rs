@@ -8,7 +8,10 @@ use crate::environment::{random_u64, state_directory};
 use crate::exit::ExitCode;
 use crate::output::tell;
 use contract::{Error, Result};
-use importers::{DEFAULT_ALPHA, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble};
+use importers::{
+    DEFAULT_ALPHA, ExecutionLevels, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping,
+    Trouble,
+};
 use model::{Claim, Comparisons, IMPORT_BYTES, Plan};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -71,7 +74,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     campaign.mark_finished()?;
     keep_count(common, &campaign);
     sys::return_freed_memory();
-    tell(&replicates(&mapping, importer));
+    tell(&replicates(&mapping, importer, &imported.executions));
     // The records are judged as they were stored, and not read again: `judge` does.
     let loaded = evidence::load_held(common, campaign.directory(), held)?;
     let (findings, values) = reports::with_values(&loaded, || Ok(lab::judge_records(&loaded)))?;
@@ -112,7 +115,7 @@ fn keep_count(common: &Common, campaign: &Campaign) {
 }
 
 /// What counts as a replicate, said before any verdict.
-fn replicates(mapping: &Mapping, importer: &dyn Importer) -> String {
+fn replicates(mapping: &Mapping, importer: &dyn Importer, executions: &ExecutionLevels) -> String {
     let format = importer.describe().id;
     match (&mapping.block, mapping.replicate.as_slice()) {
         (Some(block), _) => format!("a replicate is a block, as the file names them ({block})"),
@@ -125,19 +128,23 @@ fn replicates(mapping: &Mapping, importer: &dyn Importer) -> String {
                 .to_owned()
         }
         (None, columns) => {
-            let covered: Vec<&str> = mapping
-                .parameters
-                .iter()
-                .filter(|name| !columns.contains(name))
-                .map(String::as_str)
-                .collect();
-            let covers = if covered.is_empty() {
-                String::new()
-            } else {
-                format!("; it covers every {}", covered.join(" and "))
+            let told = |what: &str, names: &[String]| {
+                let own = names.iter().filter(|name| !columns.contains(name));
+                let own: Vec<&str> = own.map(String::as_str).collect();
+                if own.is_empty() {
+                    String::new()
+                } else {
+                    format!("; {what} {}", own.join(" and "))
+                }
             };
             let subject = mapping.subject.as_deref().unwrap_or("file");
-            format!("a replicate is one execution: {subject}, {}{covers}", columns.join(", "))
+            format!(
+                "a replicate is one execution: {subject}, {}{}{}{}",
+                columns.join(", "),
+                told("each has one", &executions.fixed),
+                told("each covers every", &executions.whole),
+                told("some cover several, but not every", &executions.partial)
+            )
         }
     }
 }

@@ -163,6 +163,45 @@ fn a_study_without_blocks_is_judged_by_cell_margin_and_whole_with_its_caveats() 
     assert_eq!(findings(&again), findings(&bench), "same bytes from the same file");
 }
 
+/// Forty runs of one workload each in the order of their measurement, `SUBJECT WORKLOAD=TIME`: `b` mostly
+/// ran the longer one, and is as fast as `a` in both.
+const MIX: &str = "\
+    a1=98.5884 a1=101.2394 a1=100.2700 b2=110.2386 a1=100.0415 b2=110.4654 b1=100.9956 a1=99.3144 \
+    a2=110.5238 b2=111.9472 a1=99.0287 a1=99.2289 b2=111.6767 a2=110.3998 a1=101.1913 b2=111.7652 \
+    b2=108.6060 b1=100.3602 b2=108.6862 a2=110.4756 b2=110.7131 b2=109.0880 b2=110.8157 b2=111.2581 \
+    b2=109.0684 a1=99.8279 b1=99.1088 b2=111.2436 a1=98.6119 a2=110.0519 b1=99.6620 a2=110.9661 \
+    b2=109.6559 a1=101.4393 a1=100.7065 a1=98.1756 a1=101.0780 b1=99.3503 b1=98.7889 a2=112.0119";
+
+/// Which workload a run had is no difference, whether the replicate was said to name it or not.
+#[test]
+fn runs_of_one_workload_each_are_compared_within_it_whatever_mix_a_subject_has() {
+    let bench = Bench::new();
+    let file = bench.path().join("mix.csv").display().to_string();
+    let mut text = "run,subject,work,time\n".to_owned();
+    for (run, row) in MIX.split_whitespace().enumerate() {
+        let (place, time) = row.split_once('=').unwrap();
+        let (subject, work) = place.split_at(1);
+        let _ = writeln!(text, "{run},{subject},w{work},{time}");
+    }
+    std::fs::write(&file, text).unwrap();
+    let judged = |replicate: &str| {
+        let usual = ["import", "csv", &file, "--subject", "subject", "--parameter", "work"];
+        let more = ["--value", "time:lower:ms", "--replicate", replicate];
+        let all: Vec<&str> = usual.iter().chain(&more).copied().collect();
+        let told = errors(&bench.run(&all));
+        let json = bench.expect(0, &["show", "last", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let gate = bench.run(&["gate", "last", "--limit", "overall/time=2%"]).status.code();
+        (told, report["findings"]["findings"].clone(), gate)
+    };
+    let (told, found, gate) = judged("run");
+    assert!(told.contains("one execution: subject, run; each has one work"), "{told}");
+    assert_eq!(found[0]["question"]["workload"], "overall");
+    assert_eq!(found[0]["verdict"], "equivalent", "{found}");
+    let (_, named, gate_of_named) = judged("run,work");
+    assert_eq!((found, gate), (named, gate_of_named));
+}
+
 #[test]
 fn what_nobody_said_is_a_caveat_and_what_cannot_be_meant_an_error() {
     let bench = Bench::new();
