@@ -43,7 +43,7 @@ it: REPLICATE_LEVEL_UNKNOWN says of which, and without that word there is no ver
 that tells in which order rows were measured; where it hides an order that the times or the rows have and in which \
 the subjects are not mixed, that one is asked instead, and said. Without it a column of times is used (a date, seconds \
 since 1970, or a column called timestamp, started, sequence, ..), and said. A column that tells parts of an execution \
-apart (thread, cpu, cgroup, part, ..) is refused as a replicate, and so is one that nobody named and that sorts the rows of every \
+apart (thread, cpu, cgroup, part, ..) or counts what it repeats (iteration, invocation, sample, ..) is refused as a replicate, and so is one that nobody named and that sorts the rows of every \
 subject; what other columns nobody named is said.";
 
 /// Said of columns of which nothing shows that they tell executions apart.
@@ -52,6 +52,9 @@ const CROSSED: &str = "columns that have the same levels in every execution, as 
 /// Said of columns that alone name executions and have the same levels for all subjects.
 const SHARED: &str =
     "columns whose levels every subject has, and which nothing shows to be executions";
+
+/// Said of columns that name machines.
+const MACHINES: &str = "columns of machines, which may be unlike each other whatever they ran";
 
 /// Said of such columns that nobody named.
 const NAMELESS: &str =
@@ -210,6 +213,9 @@ fn tell_doubts(
     }
     // What a file of one subject shares with others, only these tell.
     let is_of_one = rows.windows(2).all(|pair| pair[0].subject == pair[1].subject);
+    for name in unnamed.machines().into_iter().filter(|name| is_doubted(name)) {
+        table.notice(CaveatCode::ReplicateLevelUnknown, MACHINES, name);
+    }
     for name in crossed.into_iter().filter(|name| is_doubted(name)) {
         table.notice_parts(CROSSED, name);
     }

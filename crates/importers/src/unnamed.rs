@@ -49,12 +49,28 @@ const PARTS: [&str; 15] = [
 ];
 /// The same of columns that may stand beside executions as well: each has another process.
 const NAMED_PARTS: [&str; 8] = ["process", "pid", "node", "numa", "queue", "vcpu", "hart", "die"];
+/// What columns are called that count what one execution repeats: named, they are parts of it as well.
+/// A column that nobody named may hold how many there were.
+const REPEATS: [&str; 11] = [
+    "iteration",
+    "iterations",
+    "iter",
+    "iters",
+    "invocation",
+    "invocations",
+    "sample",
+    "samples",
+    "warmup",
+    "warm_up",
+    "warmups",
+];
+/// What columns of machines are called: each may be unlike the others, and is no execution.
+const MACHINES: [&str; 3] = ["host", "hostname", "machine"];
 /// What columns are called that tell executions apart, but for what follows it.
-const EXECUTIONS: [&str; 21] = [
+const EXECUTIONS: [&str; 17] = [
     "run",
     "execution",
     "exec",
-    "invocation",
     "repetition",
     "repeat",
     "rep",
@@ -67,17 +83,12 @@ const EXECUTIONS: [&str; 21] = [
     "batch",
     "session",
     "boot",
-    "host",
-    "hostname",
-    "machine",
     "day",
     "date",
 ];
 /// What else a column may be called that alone tells executions apart: a count of them, or what each
 /// was given. Beside a column of executions it may count their parts.
-const COUNTS: [&str; 17] = [
-    "iteration",
-    "iter",
+const COUNTS: [&str; 15] = [
     "launch",
     "experiment",
     "pass",
@@ -152,7 +163,8 @@ impl UnnamedColumns {
     /// The column, and what to name.
     pub(crate) fn refuse_parts(&self, mapping: &Mapping, rows: &[TableRow]) -> Result<(), Trouble> {
         let is_named_part = |column: &&Column| {
-            !column.is_unnamed && (column.is_called(&PARTS) || column.is_called(&NAMED_PARTS))
+            let names = [&PARTS[..], &NAMED_PARTS, &REPEATS];
+            !column.is_unnamed && names.iter().any(|names| column.is_called(names))
         };
         if let Some(first) = self.columns.iter().find(is_named_part) {
             let first = &first.name;
@@ -235,6 +247,12 @@ impl UnnamedColumns {
             return Vec::new();
         }
         telling.into_iter().map(Column::named_fields).collect()
+    }
+
+    /// Columns of machines, two at least, that are part of the name of an execution or block.
+    pub(crate) fn machines(&self) -> Vec<&str> {
+        let is_one = |column: &&Column| column.is_called(&MACHINES) && column.fields.varies();
+        self.naming().filter(is_one).map(|column| column.name.as_str()).collect()
     }
 
     /// Columns that are part of the name of an execution or block.
@@ -379,7 +397,8 @@ impl Column {
             .collect();
         let Some(numbers) = numbers else { return false };
         let distinct: BTreeSet<u64> = numbers.iter().map(|number| number.to_bits()).collect();
-        let is_of_rows = [&TIMES[..], &SEQUENCES, &PARTS, &NAMED_PARTS, &EXECUTIONS, &["seed"]];
+        let is_of_rows =
+            [&TIMES[..], &SEQUENCES, &PARTS, &NAMED_PARTS, &EXECUTIONS, &MACHINES, &["seed"]];
         2 * distinct.len() > numbers.len()
             && !rise(&numbers, rows)
             && !is_of_rows.iter().any(|names| self.is_called(names))
@@ -640,6 +659,71 @@ mod tests {
     }
 
     #[test]
+    fn what_one_execution_repeats_is_no_replicate_and_no_block() {
+        for name in
+            ["iteration", "Iterations", "iter", "iter_no", "invocation", "sample", "warm-up"]
+        {
+            let text = table(name, |row| row);
+            for mapping in [
+                mapping(None, &[name], None),
+                mapping(None, &["run", name], None),
+                mapping(None, &[], Some(name)),
+            ] {
+                assert_eq!(
+                    refusal(&CSV, text.as_bytes(), &mapping),
+                    format!(
+                        "the column `{name}` names parts of an execution, which are no replicates"
+                    )
+                );
+            }
+            // Of an execution that is named they are averaged.
+            order(&text, &mapping(None, &["run"], None));
+            // Where nobody named anything, rows that it alone tells apart may be parts of one.
+            let alone = clients(name, false).replacen(",run,", ",x,", 1);
+            let unnamed = mapping(None, &[], None);
+            assert_eq!(read(&CSV, &[("x", alone.as_bytes())], &unnamed).unwrap().parts, [name]);
+        }
+    }
+
+    #[test]
+    fn a_machine_is_no_execution_but_by_the_users_word() {
+        let told = |text: &str, mapping: &Mapping| {
+            let table = read(&CSV, &[("x", text.as_bytes())], mapping).unwrap();
+            let of_level =
+                |caveat: &&model::Caveat| caveat.code == model::CaveatCode::ReplicateLevelUnknown;
+            let details = table.caveats.iter().filter(of_level).map(|caveat| caveat.detail.clone());
+            (details.collect::<Vec<String>>(), table.parts)
+        };
+        for name in ["host", "Hostname", "machine_id"] {
+            let machines = format!(
+                "columns of machines, which may be unlike each other whatever they ran: {name}"
+            );
+            let shared = format!(
+                "columns whose levels every subject has, and which nothing shows to be executions: {name}"
+            );
+            for mapping in [
+                mapping(None, &[name], None),
+                mapping(None, &["run", name], None),
+                mapping(None, &[], Some(name)),
+            ] {
+                // On the same machines, and on machines of their own, which may be the difference.
+                let (details, parts) = told(&clients(name, false), &mapping);
+                assert_eq!(details, [machines.clone(), shared.clone()]);
+                assert_eq!(parts, [name]);
+                let (details, parts) = told(&clients(name, true), &mapping);
+                assert_eq!(details, [machines.clone()]);
+                assert_eq!(parts, [""; 0]);
+                let stated = Mapping { independent: vec![name.to_owned()], ..mapping };
+                for is_unlike in [false, true] {
+                    assert_eq!(told(&clients(name, is_unlike), &stated).0, [""; 0]);
+                }
+            }
+            let (details, _) = told(&clients(name, true), &mapping(None, &["run"], None));
+            assert_eq!(details, [""; 0], "nobody said that it tells executions apart");
+        }
+    }
+
+    #[test]
     fn a_column_that_is_crossed_with_executions_may_tell_their_parts_apart() {
         let doubts = |name: &str, of_row: fn(u32) -> u32| -> Vec<String> {
             let text = table(name, of_row);
@@ -702,7 +786,7 @@ mod tests {
             doubts(&runs, &mapping(None, &["client"], None)),
             ["columns that have the same levels in every execution, as its parts do: client"]
         );
-        for name in ["run_id", "rep", "iteration", "seed", "time", "boot", "b", "trial nr", "id"] {
+        for name in ["run_id", "rep", "launch", "seed", "time", "boot", "b", "trial nr", "id"] {
             for mapping in [mapping(None, &[name], None), mapping(None, &[], Some(name))] {
                 let text = clients(name, false).replacen(",run,", ",x,", 1);
                 assert_eq!(doubts(&text, &mapping), [""; 0], "{name}");
@@ -728,7 +812,7 @@ mod tests {
             Mapping { parameters: vec!["client".to_owned()], ..mapping(None, &[], None) };
         assert_eq!(parts(&text, &parameter), [""; 0]);
         assert_eq!(parts(&text, &mapping(None, &["run"], None)), [""; 0], "its parts are averaged");
-        for name in ["run_id", "iteration", "seed", "started", "id"] {
+        for name in ["run_id", "launch", "seed", "started", "id"] {
             let text = clients(name, false).replacen(",run,", ",x,", 1);
             assert_eq!(parts(&text, &unnamed), [""; 0], "{name}");
         }
