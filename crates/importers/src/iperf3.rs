@@ -148,6 +148,22 @@ mod tests {
             told("\"tos\":\t0", "\"tos\":\t8"),
             ["by the tool's own words: tos (a: 0; b: 8)"]
         );
+        // What its sockets had, and what both sides say of congestion.
+        for (name, from, to) in [
+            ("tcp_mss_default", "32768", "1448"),
+            ("sock_bufsize", "0", "65536"),
+            ("sndbuf_actual", "16384", "131072"),
+            ("rcvbuf_actual", "131072", "65536"),
+            ("sender_tcp_congestion", "\"bbr\"", "\"cubic\""),
+            ("receiver_tcp_congestion", "\"bbr\"", "\"cubic\""),
+        ] {
+            let field = |value: &str| format!("\"{name}\":\t{value}");
+            let (a, b) = (from.trim_matches('"'), to.trim_matches('"'));
+            assert_eq!(
+                told(&field(from), &field(to)),
+                [format!("by the tool's own words: {name} (a: {a}; b: {b})")]
+            );
+        }
     }
 
     #[test]

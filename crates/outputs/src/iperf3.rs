@@ -3,13 +3,25 @@
 use crate::format::{Format, Reaction};
 use crate::json::{Json, JsonNode};
 use crate::trouble::Trouble;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More streams than this no client of iperf3 has (`MAX_STREAMS` of its iperf.h is 128, and
 /// `--bidir` doubles them).
 const MOST_STREAMS: usize = 256;
 /// What iperf3 3.12 gives once for each stream, in one object.
 const REPEATED: [&str; 3] = ["sock_bufsize", "sndbuf_actual", "rcvbuf_actual"];
+/// What `start` says of sockets beside `test_start` (`iperf_on_test_start` and `iperf_tcp_connect` of
+/// iperf3 3.12); `tcp_mss` is what `--set-mss` asked for.
+const OF_SOCKETS: [&str; 6] = [
+    "tcp_mss_default",
+    "tcp_mss",
+    "target_bitrate",
+    "sock_bufsize",
+    "sndbuf_actual",
+    "rcvbuf_actual",
+];
+/// What `end` says of both sides: it is known only then.
+const OF_SIDES: [&str; 2] = ["sender_tcp_congestion", "receiver_tcp_congestion"];
 
 /// What one execution of the client measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +32,8 @@ pub struct Iperf3Report {
     pub outwards: Option<Flow>,
     /// From the server to the client (`--reverse`, `--bidir`).
     pub inwards: Option<Flow>,
-    /// How it was asked to run (`num_streams`, `blksize`, `duration`), as it says itself.
+    /// How it was asked to run (`num_streams`, `blksize`, `duration`), and what its sockets had
+    /// (`sndbuf_actual`, `sender_tcp_congestion`), as it says itself.
     pub settings: BTreeMap<String, String>,
 }
 
@@ -95,7 +108,7 @@ impl Iperf3Report {
     /// When iperf3 failed, when this is not its JSON, or when a number is missing, negative or
     /// not finite; with its line or its place.
     pub fn parse(bytes: &[u8]) -> Result<Self, Iperf3Failure> {
-        let json = Json::parse_without(bytes, &REPEATED)?;
+        let json = Json::parse_with_repeated(bytes, &REPEATED)?;
         let root = JsonNode::root(&json);
         if let Some(error) = root.optional("error")? {
             return Err(Iperf3Failure::Reported(error.text()?.to_owned()));
@@ -121,16 +134,34 @@ impl Iperf3Report {
             (false, true) => (None, Some(flow("", None)?)),
             (false, false) => (Some(flow("", None)?), None),
         };
-        let mut settings = BTreeMap::new();
-        for (name, value) in test.members()?.into_iter().take(MOST_SETTINGS) {
-            let number = value.count().map(|count| count.to_string());
-            let said = number.or_else(|_| value.text().map(str::to_owned));
-            if let Ok(said) = said {
-                settings.insert(name.to_owned(), said.chars().take(LONGEST_SETTING).collect());
-            }
-        }
+        let mut settings = said(&start, |name| OF_SOCKETS.contains(&name))?;
+        settings.extend(said(&end, |name| OF_SIDES.contains(&name))?);
+        settings.extend(said(&test, |_| true)?);
         Ok(Self { version, outwards, inwards, settings })
     }
+}
+
+/// What is said under names that are asked for; of streams that have different values, each of them.
+fn said(
+    place: &JsonNode<'_>,
+    is_asked: impl Fn(&str) -> bool,
+) -> Result<BTreeMap<String, String>, Trouble> {
+    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let asked = place.members()?.into_iter().filter(|(name, _)| is_asked(name));
+    for (name, value) in asked {
+        if values.len() >= MOST_SETTINGS && !values.contains_key(name) {
+            continue;
+        }
+        let number = value.count().map(|count| count.to_string());
+        if let Ok(text) = number.or_else(|_| value.text().map(str::to_owned)) {
+            values.entry(name).or_default().insert(text);
+        }
+    }
+    let joined = |(name, values): (&str, BTreeSet<String>)| {
+        let all = values.into_iter().collect::<Vec<_>>().join(" and ");
+        (name.to_owned(), all.chars().take(LONGEST_SETTING).collect())
+    };
+    Ok(values.into_iter().map(joined).collect())
 }
 
 /// Major and minor number of what `iperf3 --version` prints first: `iperf 3.12 (cJSON 1.7.15)`.
@@ -206,6 +237,8 @@ pub const FORMAT: Format = Format {
         "\"bytes\": 4096",
         "\"seconds\": 1.5",
         "\"retransmits\": 3",
+        "\"sndbuf_actual\": 16384",
+        "\"sender_tcp_congestion\": \"bbr\"",
         "\"packets\": 9",
         "\"lost_packets\": 2",
         "\"jitter_ms\": 0.5",
@@ -277,6 +310,31 @@ mod tests {
         assert_eq!(tcp(&report.inwards.unwrap()), sums);
         let report = Iperf3Report::parse(golden!("tcp")).unwrap();
         assert!(report.outwards.is_some() && report.inwards.is_none());
+    }
+
+    #[test]
+    fn what_sockets_had_is_a_setting_of_all_streams() {
+        let settings = |text: &str| Iperf3Report::parse(text.as_bytes()).unwrap().settings;
+        let text = String::from_utf8(golden!("tcp_reverse_two_streams").to_vec()).unwrap();
+        let told = settings(&text);
+        for (name, value) in [
+            ("tcp_mss_default", "32768"),
+            ("sock_bufsize", "0"),
+            ("sndbuf_actual", "16384"),
+            ("rcvbuf_actual", "131072"),
+            ("sender_tcp_congestion", "bbr"),
+            ("receiver_tcp_congestion", "bbr"),
+            ("num_streams", "2"),
+        ] {
+            assert_eq!(told.get(name).map(String::as_str), Some(value), "{name}");
+        }
+        for name in ["cookie", "system_info", "version"] {
+            assert_eq!(told.get(name), None, "{name}");
+        }
+        // One of two streams has another buffer.
+        let (first, second) = text.split_once("\"rcvbuf_actual\":\t131072").unwrap();
+        let told = settings(&format!("{first}\"rcvbuf_actual\":\t65536{second}"));
+        assert_eq!(told["rcvbuf_actual"], "131072 and 65536");
     }
 
     #[test]

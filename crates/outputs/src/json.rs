@@ -40,16 +40,16 @@ impl Json {
     /// # Errors
     /// When it is no JSON, has more values than `JSON_VALUES`, or is followed by something.
     pub fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
-        Self::parse_without(bytes, &[])
+        Self::parse_with_repeated(bytes, &[])
     }
 
-    /// The same without members of these names, wherever they are: a tool may give what nobody
-    /// reads twice.
+    /// The same of a tool that gives members of these names several times in one object, as one for
+    /// each of its streams: [`JsonNode::members`] has all of them.
     ///
     /// # Errors
     /// As [`Self::parse`].
-    pub fn parse_without(bytes: &[u8], left_out: &[&str]) -> Result<Self, Trouble> {
-        let (parsed, rest) = Self::first(bytes, left_out)?;
+    pub fn parse_with_repeated(bytes: &[u8], repeated: &[&str]) -> Result<Self, Trouble> {
+        let (parsed, rest) = Self::first(bytes, repeated)?;
         if let Some(place) = rest.iter().position(|byte| !byte.is_ascii_whitespace()) {
             let end = bytes.len() - rest.len() + place;
             let cause = "there is something after the end of the JSON";
@@ -66,11 +66,11 @@ impl Json {
         Self::first(bytes, &[])
     }
 
-    fn first<'b>(bytes: &'b [u8], left_out: &[&str]) -> Result<(Self, &'b [u8]), Trouble> {
+    fn first<'b>(bytes: &'b [u8], repeated: &[&str]) -> Result<(Self, &'b [u8]), Trouble> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let count = Cell::new(0);
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-        let parsed = Builder { count: &count, left_out }.deserialize(&mut deserializer);
+        let parsed = Builder { count: &count, repeated }.deserialize(&mut deserializer);
         let parsed = parsed.map_err(|error| {
             let text = error.to_string();
             let cause = text.split(" at line ").next().unwrap_or(&text);
@@ -98,7 +98,7 @@ pub fn line_of(bytes: &[u8], place: usize) -> u64 {
 #[derive(Clone, Copy)]
 struct Builder<'c> {
     count: &'c Cell<u64>,
-    left_out: &'c [&'c str],
+    repeated: &'c [&'c str],
 }
 
 impl<'de> DeserializeSeed<'de> for Builder<'_> {
@@ -155,11 +155,7 @@ impl<'de> Visitor<'de> for Builder<'_> {
         let mut entries: Vec<(String, Json)> = Vec::new();
         let mut seen = BTreeSet::new();
         while let Some(key) = access.next_key::<String>()? {
-            if self.left_out.contains(&key.as_str()) {
-                access.next_value::<IgnoredAny>()?;
-                continue;
-            }
-            let is_new = seen.insert(digest(&key));
+            let is_new = self.repeated.contains(&key.as_str()) || seen.insert(digest(&key));
             if !is_new && entries.iter().any(|(known, _)| *known == key) {
                 return Err(A::Error::custom(format_args!("the key {key:?} is given twice")));
             }
