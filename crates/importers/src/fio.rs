@@ -236,6 +236,17 @@ mod tests {
             told(&[("\"bs\" : \"4k\"", "\"bs\" : \"64k\""), ("\"direct\" : \"1\",", "")]),
             ["by the tool's own words: rr bs (a: 4k; b: 64k), rr direct (a: 1; b: not said)"]
         );
+        // The same size and time in other units are the same work.
+        let units = [
+            ("\"size\" : \"128m\"", "\"size\" : \"131072k\""),
+            ("\"bs\" : \"4k\"", "\"bs\" : \"4096\""),
+            ("\"runtime\" : \"1\"", "\"runtime\" : \"1000ms\""),
+        ];
+        assert_eq!(told(&units), [""; 0]);
+        assert_eq!(
+            told(&[("\"size\" : \"128m\"", "\"size\" : \"131073k\"")]),
+            ["by the tool's own words: rr size (a: 128m; b: 131073k)"]
+        );
         assert_eq!(
             told(&[("fio-3.33", "fio-3.38")]),
             ["by the tool's own words: version (a: fio-3.33; b: fio-3.38)"]

@@ -1,5 +1,7 @@
 //! What fio prints with `--output-format=json` or `json+`.
 
+mod option_values;
+
 use crate::format::{Format, Reaction};
 use crate::json::{Json, JsonNode};
 use crate::percentile::Percentile;
@@ -52,7 +54,8 @@ pub struct FioReport {
     pub idle: Vec<String>,
     /// Whether some job waited for its queue: it has no `rate_process`.
     pub is_closed_loop: bool,
-    /// Options of its jobs, by job and option (`job bs`), but for names of files.
+    /// Options of its jobs, by job and option (`job bs`), but for names of files; equal sizes and
+    /// times in one spelling.
     pub settings: BTreeMap<String, String>,
 }
 
@@ -255,6 +258,8 @@ fn settings(
     name: &str,
     settings: &mut BTreeMap<String, String>,
 ) -> Result<(), Trouble> {
+    let base = option(root, job, "kb_base")?.and_then(|base| base.text().ok()?.parse().ok());
+    let base = base.unwrap_or(option_values::KB_BASE);
     // A job's own option counts before that of all jobs.
     for (place, key) in [(root, "global options"), (job, "job options")] {
         let Some(options) = place.optional(key)? else { continue };
@@ -264,6 +269,7 @@ fn settings(
                 continue;
             }
             let Ok(value) = value.text() else { continue };
+            let value = option_values::canonical(option, value, base);
             let value = value.chars().take(LONGEST_SETTING).collect();
             settings.insert(format!("{name} {option}"), value);
         }
