@@ -104,7 +104,8 @@ fn compared_with_origin(common: &Common, directory: &Path, mut loaded: LoadedCam
     if loaded.plan.imported.is_some() && loaded.redaction.is_none() {
         let mapping =
             super::planning::text_of_regular(&directory.join(loaded.origin)).unwrap_or_default();
-        let told = import_evidence::differences(&loaded.plan, &mapping, loaded.origin);
+        let told =
+            import_evidence::differences(&loaded.plan, &loaded.records, &mapping, loaded.origin);
         let named = told.into_iter().map(|one| Caveat::new(CaveatCode::EvidenceChanged, one));
         loaded.flaws.splice(..0, named);
     }

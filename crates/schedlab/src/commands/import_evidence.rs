@@ -3,17 +3,29 @@
 //! again (docs/method.md#m-evidence).
 
 use importers::{DEFAULT_ALPHA, Mapping};
-use model::{Comparisons, Plan};
+use model::{Comparisons, Plan, Record};
 use std::path::Path;
 
 /// Margins that a metric has by its kind where an import was given none: those of
 /// `model::Metric::new`, of which the last is iozone's, too.
 const USUAL_MARGINS: [f64; 3] = [0.02, 0.05, 0.10];
 
-/// Each choice that the plan has otherwise than the import was asked for, with both values.
-pub(super) fn differences(plan: &Plan, mapping: &str, origin: &str) -> Vec<String> {
+/// The title of an import that was given none: of the names of its files.
+pub(super) fn usual_title(files: &str) -> String {
+    format!("Imported: {files}")
+}
+
+/// Each choice that the plan has otherwise than the import was asked for, with both values. What it
+/// was not asked for follows from its files, and from its records, which are in the order of rows.
+pub(super) fn differences(
+    plan: &Plan,
+    records: &[Record],
+    mapping: &str,
+    origin: &str,
+) -> Vec<String> {
+    let Some(imported) = &plan.imported else { return Vec::new() };
     // A version that recorded no options has not even the name of a file there.
-    if plan.imported.is_none() || plan.options.is_empty() {
+    if plan.options.is_empty() {
         return Vec::new();
     }
     let mut told = margins(plan);
@@ -30,12 +42,18 @@ pub(super) fn differences(plan: &Plan, mapping: &str, origin: &str) -> Vec<Strin
     if let Some(alpha) = alpha {
         note("alpha", plan.alpha.to_string(), options, f64::to_string(&alpha));
     }
-    if let (Some(reference), Some(first)) = (option(plan, "--reference"), plan.subjects.first()) {
-        note("reference", first.id.clone(), options, reference.to_owned());
+    let (from, reference) = match option(plan, "--reference") {
+        Some(reference) => (options, Some(reference)),
+        None => ("the first record", records.first().map(|record| record.subject.as_str())),
+    };
+    if let (Some(reference), Some(first)) = (reference, plan.subjects.first()) {
+        note("reference", first.id.clone(), from, reference.to_owned());
     }
-    if let Some(title) = option(plan, "--title") {
-        note("title", plan.title.clone(), options, title.to_owned());
-    }
+    let (from, title) = match option(plan, "--title") {
+        Some(title) => (options, title.to_owned()),
+        None => ("the import of these files", usual_title(&imported.file)),
+    };
+    note("title", plan.title.clone(), from, title);
     let pairs = |is_reference: bool| {
         let word = if is_reference { "reference" } else { "all" };
         word.to_owned()
@@ -119,8 +137,8 @@ fn option<'a>(plan: &'a Plan, name: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
     use model::{
-        Direction, Imported, ImportedDesign, ImportedOrder, Metric, Parameters, Reduction, Unit,
-        WorkloadPlan,
+        Circumstances, Direction, Imported, ImportedDesign, ImportedOrder, Metric, Parameters,
+        Reduction, Unit, WorkloadPlan,
     };
     use std::collections::BTreeMap;
 
@@ -130,6 +148,7 @@ mod tests {
     fn import(options: &[&str]) -> Plan {
         let time = Metric::new("ms", Unit::Nanoseconds, Direction::Lower, Reduction::Median, "ms");
         let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        plan.title = "Imported: t.csv".to_owned();
         plan.options = options.iter().map(|word| (*word).to_owned()).collect();
         plan.imported = Some(Imported {
             format: "csv".to_owned(),
@@ -158,21 +177,46 @@ mod tests {
         plan
     }
 
+    /// Those of two rows: the first is of `a`.
+    fn records() -> [Record; 2] {
+        ["a", "b"].map(|subject| Record::from(Circumstances::of(subject, "all")))
+    }
+
+    #[test]
+    fn a_reference_and_a_title_that_nobody_asked_for_are_those_of_rows_and_files() {
+        let mut plan = import(&["t.csv"]);
+        plan.subjects.swap(0, 1);
+        plan.title = "Which is faster?".to_owned();
+        assert_eq!(
+            differences(&plan, &records(), MAPPING, "import.toml"),
+            [
+                "plan.json: reference is b, and the first record gives a",
+                "plan.json: title is Which is faster?, and the import of these files gives \
+                 Imported: t.csv",
+            ]
+        );
+        // Who asked for them has them.
+        plan.options = ["t.csv", "--reference", "b", "--title", "Which is faster?"]
+            .map(str::to_owned)
+            .to_vec();
+        assert_eq!(differences(&plan, &records(), MAPPING, "import.toml"), [""; 0]);
+    }
+
     #[test]
     fn what_an_import_was_asked_for_is_held_against_its_plan_with_both_values() {
         let usual = import(&["t.csv"]);
-        assert_eq!(differences(&usual, MAPPING, "import.toml"), [""; 0]);
+        assert_eq!(differences(&usual, &records(), MAPPING, "import.toml"), [""; 0]);
         let mut given = import(&["t.csv", "--margin", "7%", "--alpha", "0.1", "--reference", "a"]);
         given.workloads[0].metrics[0].margin = 0.07;
         given.alpha = 0.1;
-        assert_eq!(differences(&given, MAPPING, "import.toml"), [""; 0]);
+        assert_eq!(differences(&given, &records(), MAPPING, "import.toml"), [""; 0]);
         given.workloads[0].metrics[0].margin = 0.5;
         given.alpha = 0.2;
         given.subjects.swap(0, 1);
         given.comparisons = Comparisons::Reference;
         given.workloads[0].primary = vec!["mb".to_owned()];
         assert_eq!(
-            differences(&given, MAPPING, "import.toml"),
+            differences(&given, &records(), MAPPING, "import.toml"),
             [
                 "plan.json: workloads all metrics ms margin is 0.5, and the import's command line \
                  gives 0.07",
@@ -184,7 +228,7 @@ mod tests {
         );
         let mut edited = usual;
         edited.workloads[0].metrics[0].margin = 0.5;
-        let told = differences(&edited, MAPPING, "import.toml");
+        let told = differences(&edited, &records(), MAPPING, "import.toml");
         assert!(told[0].contains("margin is 0.5, and the import's command line gives none"));
     }
 
@@ -199,11 +243,12 @@ mod tests {
             (["old.csv", "new.csv"], false),
             (["a.csv", "--name"], false),
         ] {
-            let told = differences(&import(&options), MAPPING, "import.toml");
+            let told = differences(&import(&options), &records(), MAPPING, "import.toml");
             let words = "plan.json: subjects is a, b, and the import's command line gives a, c";
             assert_eq!(told, [words][..usize::from(is_told)], "{options:?}");
         }
         let mapped = format!("subject = \"who\"\n{MAPPING}");
-        assert_eq!(differences(&import(&["a.csv", "c.csv"]), &mapped, "import.toml"), [""; 0]);
+        let mapped_plan = import(&["a.csv", "c.csv"]);
+        assert_eq!(differences(&mapped_plan, &records(), &mapped, "import.toml"), [""; 0]);
     }
 }

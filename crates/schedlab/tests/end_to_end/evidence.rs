@@ -529,6 +529,43 @@ fn choices_of_an_import_that_were_edited_are_named_with_both_values() {
 }
 
 #[test]
+fn a_reference_and_a_title_that_an_import_was_not_asked_for_are_named_with_both_values_too() {
+    let bench = Bench::new();
+    let mut text = "who,ms\n".to_owned();
+    for row in 0..8 {
+        let _ = writeln!(text, "a,{}\nb,{}", 10.0 + 0.01 * f64::from(row * 5 % 7), 12.0);
+    }
+    let table = bench.path().join("table.csv");
+    fs::write(&table, text).unwrap();
+    let table = table.display().to_string();
+    bench.expect(0, &["import", "csv", &table, "--subject", "who", "--value", "ms:lower"]);
+    let directory = bench.campaign();
+    let kept = fs::read(directory.join("plan.json")).unwrap();
+    let edits: [(&str, PlanEdit); 2] = [
+        ("plan.json: reference is b, and the first record gives a", |plan| {
+            plan["subjects"].as_array_mut().unwrap().swap(0, 1);
+        }),
+        (
+            "plan.json: title is Which?, and the import of these files gives Imported: table.csv",
+            |plan| plan["title"] = "Which?".into(),
+        ),
+    ];
+    for (number, (words, change)) in edits.into_iter().enumerate() {
+        let bundle = |name: String, code: i32| {
+            let bundle = bench.path().join(name).display().to_string();
+            bench.expect(0, &["bundle", "last", "--output", &bundle]);
+            bench.expect(code, &["verify", &bundle])
+        };
+        let sound = bundle(format!("sound-{number}.tar.gz"), 0);
+        assert!(!sound.contains("differs"), "{sound}");
+        edit_plan(&directory, change);
+        let verified = bundle(format!("edited-{number}.tar.gz"), 1);
+        assert!(verified.contains(words), "{words}: {verified}");
+        fs::write(directory.join("plan.json"), &kept).unwrap();
+    }
+}
+
+#[test]
 fn records_that_were_cut_off_and_run_again_are_missed() {
     let (bench, directory) = campaign();
     let file = bench.path().join("effect.toml").display().to_string();
