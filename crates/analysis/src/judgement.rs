@@ -368,7 +368,7 @@ mod tests {
             assert_eq!(obstacle, Some(Obstacle::Component));
             assert!(reason.contains(why), "{reason}");
         };
-        check(1, "w time: the order was not randomised");
+        check(1, "w time: nothing shows that the order was randomised");
         check(7, "w p50: not the same work");
         check(8, "w p50: a probe that acts on every event");
     }

@@ -10,8 +10,9 @@ use crate::row_order::row_order;
 use crate::table::{ImportedTable, TableRow, over};
 use model::{
     Block, Caveat, CaveatCode, Circumstances, Comparisons, IMPORT_COMPARISONS, Imported,
-    ImportedDesign, Invocation, Metric, Outcome, PLAN_FORMAT, PLAN_METRICS, ParameterValue,
-    Parameters, Plan, Record, SharedName, SharedParts, Sitting, Subject, WorkloadPlan,
+    ImportedDesign, ImportedOrder, Invocation, Metric, Outcome, PLAN_FORMAT, PLAN_METRICS,
+    ParameterValue, Parameters, Plan, Record, SharedName, SharedParts, Sitting, Subject,
+    WorkloadPlan,
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
@@ -142,7 +143,7 @@ fn assemble(
     let order = row_order(table);
     let rows = std::mem::take(&mut table.rows);
     let (records, blocks) = if has_blocks {
-        blocked(rows, &labels, &mut caveats)?
+        blocked(rows, &labels, order, &mut caveats)?
     } else {
         (unblocked(rows, &labels, &fixed_places(table)), Vec::new())
     };
@@ -445,6 +446,7 @@ fn places_without_blocks(rows: &[TableRow], labels: &Labels) -> Vec<RowPlace> {
 fn blocked(
     mut rows: Vec<TableRow>,
     labels: &Labels,
+    order: ImportedOrder,
     caveats: &mut Vec<Caveat>,
 ) -> Result<(Vec<Record>, Vec<Block>), Trouble> {
     let (mut numbers, mut subjects) = (Numbering::new(), Numbering::new());
@@ -472,7 +474,13 @@ fn blocked(
     }
     let distinct: BTreeSet<&Vec<SharedName>> = orders.iter().collect();
     if distinct.len() == 1 && orders.len() > 1 {
-        let detail = format!("every block ran {} in this order", orders[0].join(", "));
+        let subjects = orders[0].join(", ");
+        let detail = match order {
+            ImportedOrder::Column => format!("every block ran {subjects} in this order"),
+            ImportedOrder::Rows | ImportedOrder::Unknown => format!(
+                "the rows of every block have {subjects} in this order, and nothing shows that they ran in it"
+            ),
+        };
         caveats.push(Caveat::new(CaveatCode::OrderConfounded, detail));
     }
     let mut parts = SharedParts::default();

@@ -597,7 +597,7 @@ mod tests {
     use crate::picture::{campaign, imported, picture, read, refusal};
     use crate::{Assembled, ImportSettings};
     use expect_test::{Expect, expect};
-    use model::Comparisons;
+    use model::{Comparisons, ImportedOrder};
 
     /// `subject=a parameters=b,c values=v:lower`: what the command line would say.
     fn mapping(words: &str) -> Mapping {
@@ -888,7 +888,7 @@ mod tests {
             subjects a; b
             workloads all
             blocked
-            caveat ORDER_CONFOUNDED: every block ran a, b in this order
+            caveat ORDER_CONFOUNDED: the rows of every block have a, b in this order, and nothing shows that they ran in it
             block 0: a, b
             block 1: a, b
             0 a all replicate 0 position 0: v=5
@@ -897,6 +897,32 @@ mod tests {
             3 b all replicate 1 position 1: v=8
         "#]],
         );
+    }
+
+    #[test]
+    fn blocks_are_said_to_have_run_in_an_order_only_where_a_column_tells_it() {
+        let told = |words: &str, text: &str| {
+            let imported = assembled(words, text).plan.imported.unwrap();
+            let is_of_order = |one: &&Caveat| one.code == CaveatCode::OrderConfounded;
+            let detail = imported.caveats.iter().find(is_of_order).unwrap().detail.clone();
+            (imported.order, detail)
+        };
+        let words = "subject=s block=b values=v:lower";
+        assert_eq!(
+            told(
+                &format!("{words} order=sequence"),
+                "s,b,sequence,v\na,x,1,5\nb,x,2,6\na,y,3,7\nb,y,4,8\n"
+            ),
+            (ImportedOrder::Column, "every block ran a, b in this order".to_owned())
+        );
+        let unknown = "the rows of every block have a, b in this order, and nothing shows that they ran in it";
+        for (text, order) in [
+            ("s,b,v\na,x,5\nb,x,6\na,y,7\nb,y,8\n", ImportedOrder::Rows),
+            ("s,b,v\na,x,5\na,y,7\nb,x,6\nb,y,8\n", ImportedOrder::Rows),
+            ("s,b,v\na,x,5\nb,x,6\na,x,7\na,y,7\nb,y,8\n", ImportedOrder::Unknown),
+        ] {
+            assert_eq!(told(words, text), (order, unknown.to_owned()), "{text}");
+        }
     }
 
     #[test]

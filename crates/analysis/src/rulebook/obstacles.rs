@@ -266,25 +266,23 @@ fn too_few_beyond(tail: &Tail) -> Option<String> {
         .then(|| format!("{:.1} samples beyond it in the smallest trial", tail.beyond))
 }
 
-/// A drift of the reference where the order was not randomised.
+/// A drift of the reference where nothing shows that the order was randomised.
 fn drift_in_order(signals: &Signals) -> Option<Raised> {
-    let reason =
-        "the order was not randomised and the reference drifted: the drift may be the difference";
+    let reason = "nothing shows that the order was randomised, and the reference drifted: the drift may be the difference";
     (signals.drift.is_some() && !signals.fixed_order.is_empty())
         .then(|| Raised::silent(Obstacle::DriftInOrder, reason))
 }
 
-/// What a drift may be of the difference of subjects that were not measured in turns.
+/// What a drift may be of the difference of subjects that do not take turns.
 fn of_drift(signals: &Signals) -> Vec<Raised> {
     let mut raised = Vec::new();
     let [makes, hides] = signals.by_drift;
     if makes {
-        let reason =
-            "the subjects were not measured in turns, and beside a drift no difference is shown";
+        let reason = "in the order that is known the subjects do not take turns, and beside a drift no difference is shown";
         raised.push(Raised::silent(Obstacle::DriftAlone, reason));
     }
     if hides {
-        let reason = "the subjects were not measured in turns while values drifted, and beside that no equivalence is shown";
+        let reason = "in the order that is known the subjects do not take turns while values drifted, and beside that no equivalence is shown";
         raised.push(Raised::silent(Obstacle::HidingDrift, reason));
     }
     raised
