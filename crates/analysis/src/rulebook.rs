@@ -15,6 +15,7 @@ pub(crate) use obstacles::InSum;
 pub(crate) use obstacles::{Basis, LEAST_BEYOND, LEAST_PAIRS, Raised, obstacles, stopping};
 pub(crate) use signals::{CarryOver, Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
 
+use inference::SMALL_DIFFERENCE;
 use model::{Caveat, Finding, Forbidden, Obstacle, Strength, Verdict};
 
 /// The verdict that an obstacle leaves of an outcome, where it decides.
@@ -65,6 +66,9 @@ pub(crate) fn rule(inference: Inference, raised: &[Raised]) -> Ruling {
         .find_map(|one| Some((one, decided(one.obstacle, inference.verdict)?)));
     let Some((decisive, verdict)) = deciding else {
         let Inference { verdict, strength, reason } = inference;
+        // The difference that it speaks of is one that an obstacle forbids.
+        let is_withheld = raised.iter().any(|one| one.obstacle.forbids() == Forbidden::Difference);
+        let reason = reason.filter(|told| !is_withheld || told != SMALL_DIFFERENCE);
         return Ruling { verdict, strength, reason, obstacle: None, caveat: None };
     };
     Ruling {
@@ -198,6 +202,23 @@ mod tests {
         let free: Vec<Verdict> =
             OUTCOMES.into_iter().map(|given| rule(outcome(given), &[]).verdict).collect();
         assert_eq!(free, as_it_is);
+    }
+
+    #[test]
+    fn no_equivalence_speaks_of_a_difference_that_an_obstacle_takes_back() {
+        let small = || Inference {
+            verdict: Verdict::Equivalent,
+            strength: None,
+            reason: Some(SMALL_DIFFERENCE.to_owned()),
+        };
+        assert_eq!(rule(small(), &[]).reason.as_deref(), Some(SMALL_DIFFERENCE));
+        for obstacle in Obstacle::ALL {
+            let ruling = rule(small(), &[raised(*obstacle)]);
+            assert_ne!(ruling.reason.as_deref(), Some(SMALL_DIFFERENCE), "{obstacle:?}");
+            if obstacle.forbids() == Forbidden::Difference {
+                assert_eq!((ruling.verdict, ruling.reason), (Verdict::Equivalent, None));
+            }
+        }
     }
 
     #[test]

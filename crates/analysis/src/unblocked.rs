@@ -606,6 +606,50 @@ mod tests {
         assert!(!is_told && !is_different, "after each as often");
     }
 
+    /// One subject after the other, and all of it drifts: whatever the margin, nothing is said of a
+    /// difference that a drift may be.
+    #[test]
+    fn an_equivalence_beside_a_drift_speaks_of_no_difference() {
+        const VALUES: [[f64; 10]; 2] = [
+            [
+                99.9250, 100.6130, 100.6846, 100.7021, 100.4152, 101.2620, 100.5664, 100.7097,
+                101.0802, 101.6854,
+            ],
+            [
+                101.4880, 101.5406, 101.2590, 101.5599, 102.6166, 102.3757, 102.2995, 102.7771,
+                102.6360, 102.7504,
+            ],
+        ];
+        let of = |margin: f64| {
+            let metrics = vec![Metric { margin, ..metric("m", Direction::Lower, Reduction::Mean) }];
+            let mut plan = imported(metrics, &["a", "b"], &[]);
+            plan.workloads.truncate(1);
+            plan.imported.as_mut().unwrap().design =
+                ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() };
+            let mut all: Vec<Record> = Vec::new();
+            for (subject, values) in ["a", "b"].into_iter().zip(VALUES) {
+                for (own, value) in (0..).zip(values) {
+                    let samples = vec![vec![Sample::values("m", vec![value])]];
+                    let mut one = record(own, subject, "w:1", samples);
+                    one.sequence = all.len() as u64;
+                    all.push(one);
+                }
+            }
+            crate::judge(&plan, &all).findings.remove(0)
+        };
+        let wide = of(0.02);
+        assert_eq!(wide.verdict, Verdict::Equivalent);
+        assert!(wide.further_obstacles.contains(&Obstacle::DriftAlone), "{wide:?}");
+        assert_eq!(wide.reason, None);
+        let narrow = of(0.005);
+        assert_eq!(
+            (narrow.verdict, narrow.obstacle),
+            (Verdict::Inconclusive, Some(Obstacle::DriftAlone))
+        );
+        let reason = narrow.reason.unwrap();
+        assert!(reason.contains("beside a drift no difference is shown"), "{reason}");
+    }
+
     #[test]
     fn replicates_that_may_be_parts_of_one_execution_have_no_verdict() {
         let limits = [GateLimit { workload: String::new(), metric: "m".into(), fraction: 0.02 }];

@@ -3,6 +3,10 @@
 use model::{Strength, Verdict};
 use stats::TTest;
 
+/// What is said of an equivalence where the test of a difference shows one as well. It is left out
+/// where an obstacle takes that test away.
+pub(super) const SMALL_DIFFERENCE: &str = "a difference is there, but inside the margin";
+
 /// What an inference rests on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence<'a> {
@@ -45,8 +49,7 @@ pub(crate) fn infer(evidence: &Evidence<'_>) -> Inference {
     let is_below = |p: Option<f64>| p.is_some_and(|p| p < evidence.alpha);
     let is_different = is_below(evidence.difference);
     if is_below(evidence.equivalence) {
-        let reason =
-            is_different.then(|| "a difference is there, but inside the margin".to_owned());
+        let reason = is_different.then(|| SMALL_DIFFERENCE.to_owned());
         return Inference { verdict: Verdict::Equivalent, strength: None, reason };
     }
     if !is_different {
