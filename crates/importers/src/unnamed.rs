@@ -711,7 +711,7 @@ mod tests {
                 assert_eq!(details, [machines.clone(), shared.clone()]);
                 assert_eq!(parts, [name]);
                 let (details, parts) = told(&clients(name, true), &mapping);
-                assert_eq!(details, [machines.clone()]);
+                assert_eq!(details, std::slice::from_ref(&machines));
                 assert_eq!(parts, [""; 0]);
                 let stated = Mapping { independent: vec![name.to_owned()], ..mapping };
                 for is_unlike in [false, true] {

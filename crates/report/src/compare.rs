@@ -148,15 +148,13 @@ pub(crate) fn design(report: &Report) -> Vec<(String, String)> {
         Provenance::Ran => told,
         _ => language.word("not observed").to_owned(),
     };
-    let unseen = || language.word("not observed").to_owned();
-    let boots = design.boots.map_or_else(unseen, |count| count.to_string());
     let facts = [
         (language.word("venue"), design.venue.clone()),
         (language.word("kernel"), design.kernel.clone()),
         (language.word("CPUs"), design.cpus.clone()),
         (language.word("blocks"), design.block_count(language)),
         (language.word("trials"), design.trials.to_string()),
-        (language.word("boots"), of_a_machine(boots)),
+        (language.word("boots"), of_a_machine(design.boot_count(language))),
         (language.word("time of trials"), of_a_machine(duration(design.duration_ns, language))),
         (language.word("workloads"), design.workloads.join(", ")),
         (language.word("subjects"), ids.join(", ")),

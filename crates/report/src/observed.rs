@@ -202,6 +202,12 @@ pub(crate) fn tells_order(report: &Report) -> bool {
     imported.is_some_and(|imported| imported.order == ImportedOrder::Column)
 }
 
+/// Whether `records.position` tells in which order the subjects of a block were measured; of an
+/// import that is the order of its rows, unless a column tells it.
+pub(crate) fn places_are_known(report: &Report) -> bool {
+    !Provenance::of(report).is_imported() || tells_order(report)
+}
+
 /// Whether that may be said of the campaign: nobody edited what shows it.
 pub(crate) fn has_drawn_order(report: &Report) -> bool {
     !report.is_evidence_changed() && has_varied_order(report)

@@ -42,6 +42,6 @@ pub(crate) fn origin(report: &Report, language: Language) -> String {
         subjects = design.subjects,
         trials = design.trials,
         place,
-        seed = design.seed
+        seed = design.seed_words(language)
     )
 }

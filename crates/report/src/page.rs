@@ -241,7 +241,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         attempt: attempt(report),
         design: &report.design,
         facts: design(report),
-        seed: report.design.seed.to_string(),
+        seed: report.design.seed_words(report.language),
         subjects: &report.subjects,
         checks: checks(report),
         findings: asked

@@ -185,8 +185,11 @@ pub struct Design {
     pub kernel: String,
     /// CPUs online.
     pub cpus: String,
-    /// Blocks of which a trial was recorded.
-    pub blocks: usize,
+    /// Blocks of which a trial was recorded; absent where none were run, or the file of an import
+    /// does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub blocks: Option<usize>,
     /// Blocks planned, re-runs included, where that is another number. An adaptive campaign has
     /// planned none in particular, and an import none at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,8 +207,10 @@ pub struct Design {
     pub boots: Option<usize>,
     /// Sum of the trials' lengths.
     pub duration_ns: u64,
-    /// Seed of the order.
-    pub seed: u64,
+    /// Seed of the order; absent of an import, which has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub seed: Option<u64>,
     /// Level of the family.
     pub alpha: f64,
     /// How many comparisons each family corrects together.
@@ -221,14 +226,13 @@ pub struct Design {
 impl Design {
     /// Whether replicates of a subject have nothing to do with those of another.
     pub fn is_unblocked(&self) -> bool {
-        let design = self.imported.as_ref().map(|imported| &imported.design);
-        matches!(design, Some(ImportedDesign::Unblocked { .. }))
+        is_unblocked(self.imported.as_ref())
     }
 
     /// How many blocks have a record, and of how many planned ones where that is another number:
-    /// `6`, `14 of 400 planned`.
+    /// `6`, `14 of 400 planned`, `not observed`.
     pub fn block_count(&self, language: Language) -> String {
-        let count = self.blocks;
+        let Some(count) = self.blocks else { return language.word("not observed").to_owned() };
         match self.planned_blocks {
             None => count.to_string(),
             Some(planned) => say!(language, "{count} of {planned} planned", count, planned),
@@ -237,10 +241,19 @@ impl Design {
 
     /// [`Self::block_count`] with its noun: `1 block`, `14 of 400 planned blocks`.
     pub fn block_words(&self, language: Language) -> String {
-        match self.planned_blocks {
-            None => counted!(language, self.blocks, "1 block", "{count} blocks"),
-            Some(_) => say!(language, "{count} blocks", count = self.block_count(language)),
+        match (self.blocks, self.planned_blocks) {
+            (None, _) => language.word("blocks not observed").to_owned(),
+            (Some(count), None) => counted!(language, count, "1 block", "{count} blocks"),
+            (Some(_), Some(_)) => {
+                say!(language, "{count} blocks", count = self.block_count(language))
+            }
         }
+    }
+
+    /// How many boots the records name: `6`, `not observed`.
+    pub fn boot_count(&self, language: Language) -> String {
+        let unseen = || language.word("not observed").to_owned();
+        self.boots.map_or_else(unseen, |count| count.to_string())
     }
 
     /// How many boots, with the noun.
@@ -249,6 +262,12 @@ impl Design {
             Some(count) => counted!(language, count, "1 boot", "{count} boots"),
             None => language.word("an unknown number of boots").to_owned(),
         }
+    }
+
+    /// The seed: `42`, `not observed`.
+    pub fn seed_words(&self, language: Language) -> String {
+        let unseen = || language.word("not observed").to_owned();
+        self.seed.map_or_else(unseen, |seed| seed.to_string())
     }
 
     /// The families with their sizes: `declared: 4 comparisons`.
@@ -327,14 +346,15 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
             venue: plan.venue.clone(),
             kernel: kernels(plan).unwrap_or_else(|| fact("kernel.release")),
             cpus: fact("cpu.online"),
-            blocks: recorded_blocks(inputs.records),
+            blocks: (!is_unblocked(plan.imported.as_ref()))
+                .then(|| recorded_blocks(inputs.records)),
             planned_blocks: planned_blocks(plan, inputs.records),
             subjects: plan.subjects.len(),
             workloads: plan.workloads.iter().map(|workload| workload.label.clone()).collect(),
             trials: inputs.records.len(),
-            boots: boots(inputs.records),
+            boots: recorded_boots(inputs.records),
             duration_ns: inputs.records.iter().map(|record| record.duration_ns).sum(),
-            seed: plan.seed,
+            seed: plan.imported.is_none().then_some(plan.seed),
             alpha: plan.alpha,
             families: inputs.findings.families.clone(),
             imported: plan.imported.clone(),
@@ -393,15 +413,20 @@ fn kernels(plan: &Plan) -> Option<String> {
     (!kernels.is_empty()).then(|| kernels.join(", "))
 }
 
+fn is_unblocked(imported: Option<&Imported>) -> bool {
+    let design = imported.map(|imported| &imported.design);
+    matches!(design, Some(ImportedDesign::Unblocked { .. }))
+}
+
+/// Distinct boots, where each record names its own (`records.boot_id`).
+fn recorded_boots(records: &[Record]) -> Option<usize> {
+    let boots: BTreeSet<&str> = records.iter().map(|record| record.boot_id.as_str()).collect();
+    (!boots.contains("")).then_some(boots.len())
+}
+
 /// Blocks of which there is a record.
 fn recorded_blocks(records: &[Record]) -> usize {
     records.iter().map(|record| record.block).collect::<BTreeSet<u32>>().len()
-}
-
-/// In how many boots trials ran, where each record names its own.
-fn boots(records: &[Record]) -> Option<usize> {
-    let boots: BTreeSet<&str> = records.iter().map(|record| record.boot_id.as_str()).collect();
-    (!boots.contains("")).then_some(boots.len())
 }
 
 /// How many blocks were planned, where so many were not recorded: an adaptive campaign ends at any

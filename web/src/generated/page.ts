@@ -180,8 +180,11 @@ export interface Design {
   kernel: string;
   /** CPUs online. */
   cpus: string;
-  /** Blocks of which a trial was recorded. */
-  blocks: number;
+  /**
+   * Blocks of which a trial was recorded; absent where none were run, or the file of an import
+   * does not show it.
+   */
+  blocks?: number;
   /**
    * Blocks planned, re-runs included, where that is another number. An adaptive campaign has
    * planned none in particular, and an import none at all.
@@ -197,8 +200,8 @@ export interface Design {
   boots?: number;
   /** Sum of the trials' lengths. */
   duration_ns: number;
-  /** Seed of the order. */
-  seed: number;
+  /** Seed of the order; absent of an import, which has none. */
+  seed?: number;
   /** Level of the family. */
   alpha: number;
   /** How many comparisons each family corrects together. */

@@ -1,6 +1,7 @@
 //! Tidy rows: one for each iteration value, one for each bucket of a histogram.
 
 use super::{Page, Renderer};
+use crate::observed::places_are_known;
 use crate::quantities::stored_unit;
 use crate::trial_codes::TrialCodes;
 use crate::view::Report;
@@ -20,13 +21,17 @@ static DESCRIPTION: Description = Description {
           `successes` and `attempts`; `failure` is an invocation that failed, `failed` and `invalid` a \
           trial that ended so, each with its reason in `detail`; `none` is a trial without data. \
           Text that a spreadsheet would calculate (it begins with = + - @ or a tab) has an apostrophe \
-          before it, which importing takes away again. `caveats` holds with blanks between the codes of the trial's caveats, of the findings that its \
+          before it, which importing takes away again. Of an import without blocks `execution` stands in \
+          place of block and position: its number within its subject and the levels that executions fix. \
+          `position` is empty where nothing tells the order inside a block. `caveats` holds with blanks between the codes of the trial's caveats, of the findings that its \
           values are part of, and of the campaign: values under `TCG` are those of an emulated processor.",
 };
 
-const HEADER: [&str; 14] = [
-    "block",
-    "position",
+/// Where a trial stands: what blocks have, and what an import without blocks has.
+const IN_BLOCKS: [&str; 2] = ["block", "position"];
+const WITHOUT_BLOCKS: [&str; 1] = ["execution"];
+
+const HEADER: [&str; 12] = [
     "subject",
     "workload",
     "outcome",
@@ -52,7 +57,11 @@ impl Renderer for Entry {
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
         let mut rows = ::csv::Writer::from_writer(output);
-        rows.write_record(HEADER)?;
+        let place = match report.design.is_unblocked() {
+            true => &WITHOUT_BLOCKS[..],
+            false => &IN_BLOCKS,
+        };
+        rows.write_record(place.iter().chain(&HEADER))?;
         let codes = TrialCodes::of(report);
         for record in &report.records {
             Trial::new(report, record, &codes).write(&mut rows)?;
@@ -67,8 +76,8 @@ type Rows<'a> = ::csv::Writer<&'a mut dyn Write>;
 struct Trial<'a> {
     report: &'a Report,
     record: &'a Record,
-    block: String,
-    position: String,
+    /// Under [`WITHOUT_BLOCKS`] or [`IN_BLOCKS`].
+    place: Vec<String>,
     outcome: &'static str,
     caveats: String,
 }
@@ -93,9 +102,13 @@ impl<'a> Trial<'a> {
             Outcome::Failed { .. } => "failed",
             Outcome::Invalid { .. } => "invalid",
         };
-        let (block, position) = (record.block.to_string(), record.position.to_string());
+        let mut place = vec![record.block.to_string()];
+        if !report.design.is_unblocked() {
+            let position = places_are_known(report).then(|| record.position.to_string());
+            place.push(position.unwrap_or_default());
+        }
         let caveats = codes.of_trial(record);
-        Self { report, record, block, position, outcome, caveats }
+        Self { report, record, place, outcome, caveats }
     }
 
     fn write(&self, rows: &mut Rows<'_>) -> io::Result<()> {
@@ -155,22 +168,23 @@ impl<'a> Trial<'a> {
     }
 
     fn row(&self, rows: &mut Rows<'_>, row: &Row<'_>) -> io::Result<()> {
-        rows.write_record([
-            self.block.as_str(),
-            &self.position,
-            &inert(&self.record.subject),
-            &inert(&self.record.workload),
+        let (subject, workload) = (inert(&self.record.subject), inert(&self.record.workload));
+        let (source, detail) = (inert(row.source), inert(row.detail));
+        let fields: [&str; HEADER.len()] = [
+            &subject,
+            &workload,
             self.outcome,
             row.invocation,
-            &inert(row.source),
+            &source,
             row.kind,
             row.index,
             row.value,
             row.count,
             row.unit,
-            &inert(row.detail),
+            &detail,
             &self.caveats,
-        ])?;
+        ];
+        rows.write_record(self.place.iter().map(String::as_str).chain(fields))?;
         Ok(())
     }
 }

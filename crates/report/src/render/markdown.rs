@@ -330,7 +330,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             quick = if design.is_quick { language.word(", quick mode") } else { "" },
             workloads = design.workloads.join(", "),
             trials = design.trials,
-            seed = design.seed,
+            seed = design.seed_words(language),
             families = design.family_words(language),
             alpha = design.alpha
         );
@@ -353,7 +353,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         boots = design.boot_words(language),
         venue = design.venue,
         kernel = design.kernel,
-        seed = design.seed,
+        seed = design.seed_words(language),
         families = design.family_words(language),
         alpha = design.alpha
     );

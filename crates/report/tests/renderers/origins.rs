@@ -6,8 +6,10 @@ use crate::campaigns::Campaign;
 use crate::languages::korean;
 use crate::slides::Deck;
 use crate::stored::{emulated, ended, in_blocks, in_rows, measured, simulated, unfinished};
+use crate::workbook::Workbook;
 use crate::{drawn, page};
 use expect_test::expect_file;
+use model::ImportedOrder;
 use report::{HAS_PAGE, Page, page_json, view};
 
 /// What a person reads of a campaign in each format that is text, and what the page and the slides
@@ -97,4 +99,75 @@ fn each_origin_is_told_as_what_it_is_in_every_format() {
 #[test]
 fn each_origin_is_told_in_korean_too() {
     expect_file!["../golden/ko/origins-imported-rows.txt"].assert_eq(&texts_of(&korean(in_rows())));
+}
+
+/// The same, whose records do not name their boot.
+fn without_boots(mut campaign: Campaign) -> Campaign {
+    for record in &mut campaign.records {
+        record.boot_id.clear();
+    }
+    campaign
+}
+
+fn by_a_column(mut campaign: Campaign) -> Campaign {
+    campaign.plan.imported.as_mut().unwrap().order = ImportedOrder::Column;
+    campaign
+}
+
+#[test]
+fn no_format_states_blocks_boots_or_a_seed_that_the_data_lack() {
+    for (origin, campaign, blocks, boots, seed) in [
+        ("measured", measured(), Some(6), Some(1), Some(7)),
+        ("measured, boots not named", without_boots(measured()), Some(6), None, Some(7)),
+        ("imported in blocks", in_blocks(), Some(6), None, None),
+        ("imported in rows", in_rows(), None, None, None),
+    ] {
+        let json: serde_json::Value =
+            serde_json::from_str(&drawn(&campaign, "json", page(80))).unwrap();
+        let page = page_json(&view(&campaign.inputs())).unwrap();
+        let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+        let told = |number: Option<u64>| {
+            number.map_or_else(|| "not observed".to_owned(), |number| number.to_string())
+        };
+        for (name, number) in [("blocks", blocks), ("boots", boots), ("seed", seed)] {
+            for design in [&json["design"], &page["design"]] {
+                let stated = design.get(name).map(|number| number.as_u64().unwrap());
+                assert_eq!(stated, number, "{origin}: {name}");
+            }
+            let facts = page["facts"].as_array().unwrap();
+            let fact = facts.iter().find(|fact| fact[0] == name).map(|fact| &fact[1]);
+            let fact = fact.unwrap_or(&page["seed"]);
+            assert_eq!(*fact, told(number), "{origin}: {name}");
+        }
+    }
+    let nameless = drawn(&without_boots(measured()), "markdown", page(80));
+    assert!(nameless.contains(" over an unknown number of boots on host "), "{nameless}");
+}
+
+#[test]
+fn rows_of_an_import_state_no_place_that_the_data_lack() {
+    for (campaign, titles, first, cells) in [
+        (in_rows(), "execution,subject,", "0,a,all,", ["execution", "subject", "workload"]),
+        (in_blocks(), "block,position,subject,", "0,,a,all,", ["block", "position", "subject"]),
+        (
+            by_a_column(in_blocks()),
+            "block,position,subject,",
+            "0,0,a,all,",
+            ["block", "position", "subject"],
+        ),
+    ] {
+        let csv = drawn(&campaign, "csv", page(80));
+        let mut lines = csv.lines();
+        assert!(lines.next().unwrap().starts_with(titles), "{csv}");
+        assert!(lines.next().unwrap().starts_with(first), "{csv}");
+        let workbook = Workbook::of(&campaign);
+        let raw = workbook.sheet("raw");
+        let stated: Vec<&str> = (0..3).map(|column| raw[&(0, column)].text.as_str()).collect();
+        assert_eq!(stated, cells);
+        let position = raw.get(&(1, 1)).map(|cell| cell.text.as_str());
+        let of_cells = first.split(',').nth(1).filter(|text| !text.is_empty());
+        // The workbook counts from 1.
+        let of_cells = of_cells.map(|text| if text == "0" { "1" } else { text });
+        assert_eq!(position, of_cells, "{titles}");
+    }
 }

@@ -66,7 +66,7 @@ fn every_format_counts_the_blocks_that_were_recorded() {
         }
     }
     let whole = view(&measured().inputs()).design;
-    assert_eq!((whole.blocks, whole.planned_blocks), (6, None));
+    assert_eq!((whole.blocks, whole.planned_blocks), (Some(6), None));
 }
 
 fn page_of(width: usize) -> Page {
@@ -100,7 +100,7 @@ fn a_report_of_an_earlier_format_is_read() {
     let planned = report["design"].as_object_mut().unwrap().remove("planned_blocks").unwrap();
     report["design"]["blocks"] = planned;
     let report: report::Report = serde_json::from_value(report).unwrap();
-    assert_eq!((report.design.blocks, report.design.planned_blocks), (20, None));
+    assert_eq!((report.design.blocks, report.design.planned_blocks), (Some(20), None));
 }
 
 #[test]

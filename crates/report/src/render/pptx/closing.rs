@@ -223,7 +223,9 @@ fn again(report: &Report) -> Slide {
     let mut rows: Vec<Vec<String>> =
         report.reproduce.iter().map(|line| labelled(language.word("command"), line)).collect();
     rows.push(labelled(language.word("plan digest"), &report.plan_digest));
-    rows.push(labelled(language.word("seed"), &report.design.seed.to_string()));
+    if let Some(seed) = report.design.seed {
+        rows.push(labelled(language.word("seed"), &seed.to_string()));
+    }
     rows.push(labelled(language.word("campaign"), &report.campaign));
     rows.push(labelled(language.word("format"), &report.format));
     let notes = language.word(

@@ -215,7 +215,7 @@ fn order(report: &Report, blocks: &str) -> String {
             "{blocks}, each in an order drawn anew (seed {seed}); {seen} of {all} blocks hold a \
              completed trial of every subject",
             blocks,
-            seed = report.design.seed,
+            seed = report.design.seed_words(language),
             seen = whole.seen,
             all = whole.of
         ),
@@ -223,13 +223,13 @@ fn order(report: &Report, blocks: &str) -> String {
             language,
             "{blocks}; in each, every subject ran once, in an order drawn anew (seed {seed})",
             blocks,
-            seed = report.design.seed
+            seed = report.design.seed_words(language)
         ),
         Provenance::Simulated => say!(
             language,
             "{blocks}; in each, every subject was simulated once, in an order drawn anew (seed {seed})",
             blocks,
-            seed = report.design.seed
+            seed = report.design.seed_words(language)
         ),
     }
 }

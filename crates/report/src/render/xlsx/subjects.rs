@@ -4,6 +4,7 @@
 use super::sheet::{Cell, Rows, value};
 use super::why_hidden;
 use crate::grid::{Grid, GridRun, GridSubject};
+use crate::observed::places_are_known;
 use crate::quantities::stored_unit;
 use crate::trial_codes::TrialCodes;
 use crate::view::{Report, SubjectView};
@@ -189,9 +190,11 @@ fn others(
     Ok(())
 }
 
-const RAW: [&str; 10] = [
-    noted!("block"),
-    noted!("position"),
+/// Where a trial stands: what blocks have, and what an import without blocks has.
+const IN_BLOCKS: [&str; 2] = [noted!("block"), noted!("position")];
+const WITHOUT_BLOCKS: [&str; 1] = [noted!("execution")];
+
+const RAW: [&str; 8] = [
     noted!("subject"),
     noted!("workload"),
     noted!("metric"),
@@ -209,7 +212,10 @@ type TrialKey<'a> = (u32, &'a str, &'a str);
 pub(super) fn write_raw(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxError> {
     let mut rows = Rows::of(sheet, report.language);
     let language = report.language;
-    rows.titles(RAW.map(|title| language.word(title).to_owned()).into())?;
+    let is_unblocked = report.design.is_unblocked();
+    let place = if is_unblocked { &WITHOUT_BLOCKS[..] } else { &IN_BLOCKS };
+    let titles = place.iter().chain(&RAW).map(|title| language.word(title).to_owned());
+    rows.titles(titles.collect())?;
     let mut values: BTreeMap<TrialKey<'_>, Vec<(&str, f64)>> = BTreeMap::new();
     for one in &report.values {
         let of_trial = values.entry((one.block, &one.subject, &one.workload)).or_default();
@@ -237,9 +243,11 @@ pub(super) fn write_raw(report: &Report, sheet: &mut Worksheet) -> Result<(), Xl
         let codes = all_codes.of_trial(record);
         let own = values.get(&key).filter(|_| is_counted).map_or(&[][..], Vec::as_slice);
         let mut put = |metric: Cell, number: Cell, unit: &str| {
-            rows.row(vec![
-                (record.block + 1).into(),
-                (record.position + 1).into(),
+            let mut cells: Vec<Cell> = vec![(record.block + 1).into()];
+            if !is_unblocked {
+                cells.push(places_are_known(report).then_some(record.position + 1).into());
+            }
+            let others: [Cell; RAW.len()] = [
                 key.1.into(),
                 key.2.into(),
                 metric,
@@ -248,7 +256,9 @@ pub(super) fn write_raw(report: &Report, sheet: &mut Worksheet) -> Result<(), Xl
                 outcome.into(),
                 codes.as_str().into(),
                 detail.as_str().into(),
-            ])
+            ];
+            cells.extend(others);
+            rows.row(cells)
         };
         if own.is_empty() {
             put(Cell::Empty, Cell::Empty, "")?;
@@ -258,5 +268,10 @@ pub(super) fn write_raw(report: &Report, sheet: &mut Worksheet) -> Result<(), Xl
             put((*metric).into(), (*number).into(), unit)?;
         }
     }
-    rows.widths(&[6, 8, 20, 20, 28, 18, 8, 10, 16, 40])
+    let widths: &[usize] = if is_unblocked {
+        &[10, 20, 20, 28, 18, 8, 10, 16, 40]
+    } else {
+        &[6, 8, 20, 20, 28, 18, 8, 10, 16, 40]
+    };
+    rows.widths(widths)
 }
