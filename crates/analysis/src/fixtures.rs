@@ -62,5 +62,6 @@ pub(crate) fn in_blocks(order: ImportedOrder) -> Imported {
         order,
         caveats: Vec::new(),
         parts: Vec::new(),
+        copied: Vec::new(),
     }
 }

@@ -202,7 +202,8 @@ fn result(
 /// The result of a finding of which nothing decides a gate, not even its failures.
 fn barred<'a>(finding: &'a Finding, fraction: f64, findings: &Findings) -> Option<GateResult<'a>> {
     let open = |why: String| result(finding, fraction, (GateOutcome::Inconclusive, None), why);
-    if finding.obstacle == Some(Obstacle::ChangedEvidence) {
+    let of_numbers = [Obstacle::ChangedEvidence, Obstacle::CopiedValues];
+    if finding.obstacle.is_some_and(|obstacle| of_numbers.contains(&obstacle)) {
         return Some(open(reason_of(finding)));
     }
     if finding.is_emulated {
@@ -797,6 +798,7 @@ mod tests {
         for (code, words) in [
             (CaveatCode::SettingsDiffer, "was run in another way"),
             (CaveatCode::ReplicateLevelUnknown, "what an independent replicate is"),
+            (CaveatCode::Copied, "stand twice"),
         ] {
             plan.imported = Some(Imported {
                 format: "csv".to_owned(),
@@ -806,6 +808,7 @@ mod tests {
                 order: ImportedOrder::Unknown,
                 caveats: vec![Caveat::new(code, "told")],
                 parts: Vec::new(),
+                copied: Vec::new(),
             });
             let mut failing = campaign(0.0, 0.005);
             for failed in failing.iter_mut().filter(|record| record.subject == "b") {

@@ -201,6 +201,7 @@ mod tests {
                 order: model::ImportedOrder::Unknown,
                 caveats: vec![Caveat::new(CaveatCode::OrderConfounded, "one after the other")],
                 parts: Vec::new(),
+                copied: Vec::new(),
             });
         };
         let (mut in_order, mut drifting) = campaign();

@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn each_obstacle_leaves_of_each_outcome_what_it_does_not_forbid() {
         use Obstacle::{
-            CarryOver, ChangedEvidence, CoarseSteps, Component, CorrelatedBlocks, DriftAlone,
-            DriftInOrder, ExecutionParts, FailedControl, FewDistinctValues, FewPairs,
+            CarryOver, ChangedEvidence, CoarseSteps, Component, CopiedValues, CorrelatedBlocks,
+            DriftAlone, DriftInOrder, ExecutionParts, FailedControl, FewDistinctValues, FewPairs,
             FewPooledBlocks, FewReplicates, HidingDrift, LoneReplicate, NoValidBlock,
             NothingToCompare, ObservedLatency, OneStep, OrderAlone, ShortTail, SurvivorsOnly,
             UnequalFailures, UnequalMixes, UnequalWork, ZeroValue,
@@ -160,6 +160,7 @@ mod tests {
             (ObservedLatency, [Invalid; 6]),
             (NoValidBlock, [Invalid; 6]),
             (ChangedEvidence, [Inconclusive; 6]),
+            (CopiedValues, [Inconclusive; 6]),
             (FailedControl, [Inconclusive; 6]),
             (UnequalFailures, [Inconclusive; 6]),
             (ZeroValue, [Inconclusive; 6]),

@@ -1,7 +1,7 @@
 //! What a trial met that decides something. Records store it as caveats, which are data there:
 //! this is the one place that reads them. A finding's caveats decide nothing.
 
-use model::{Caveat, CaveatCode, Doubt, Imported, Plan, Record};
+use model::{Caveat, CaveatCode, Doubt, Imported, Plan, Question, Record};
 use std::collections::BTreeSet;
 
 /// What the record says of the emulated processor that ran it.
@@ -39,6 +39,19 @@ pub(crate) fn fixed_order(plan: &Plan) -> Vec<String> {
 /// Columns of an import that count as executions and may tell parts of one apart.
 pub(crate) fn parts(plan: &Plan) -> Vec<String> {
     plan.imported.iter().flat_map(|imported| &imported.parts).cloned().collect()
+}
+
+/// Those of these subjects of which an import says that values stand twice.
+pub(crate) fn copied(plan: &Plan, question: &Question) -> Vec<String> {
+    let Some(imported) = &plan.imported else { return Vec::new() };
+    if imported.caveats.iter().all(|caveat| caveat.code != CaveatCode::Copied) {
+        return Vec::new();
+    }
+    let both = [&question.reference, &question.subject].into_iter();
+    // Imports of earlier versions do not say of which.
+    let is_copied =
+        |subject: &&String| imported.copied.is_empty() || imported.copied.contains(subject);
+    both.filter(is_copied).cloned().collect()
 }
 
 /// What an import says of how its numbers came about that is not sure.

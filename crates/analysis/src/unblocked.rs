@@ -20,7 +20,7 @@ use crate::observations::latest;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
 use crate::rulebook::{Basis, Evidence, Signals, further, infer, obstacles, rule};
-use crate::trial_facts::{doubts, parts};
+use crate::trial_facts::{copied, doubts, parts};
 use model::{
     Claim, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Question,
     Record, Tail, Verdict, round_significant as round,
@@ -193,6 +193,7 @@ fn finding(
         correlation: noise.correlation,
         doubts: doubts(plan),
         parts: parts(plan),
+        copied: copied(plan, &samples.question),
         ..samples.signals(theta, plan.alpha)
     };
     let raised = obstacles(&signals, Basis::Tests);
@@ -281,6 +282,7 @@ mod tests {
             order: ImportedOrder::Rows,
             caveats: Vec::new(),
             parts: Vec::new(),
+            copied: Vec::new(),
         });
         plan
     }
@@ -508,9 +510,15 @@ mod tests {
         in_a_row_of(Vec::new(), columns.iter().map(|name| (*name).to_owned()).collect(), of)
     }
 
-    fn in_a_row_of(
+    fn in_a_row_of(caveats: Vec<Caveat>, parts: Vec<String>, of: (f64, bool, f64)) -> Findings {
+        in_a_row_with(caveats, parts, Vec::new(), of)
+    }
+
+    /// The same, with subjects of which values stand twice.
+    fn in_a_row_with(
         caveats: Vec<Caveat>,
         parts: Vec<String>,
+        copied: Vec<String>,
         (drift, in_turns, effect): (f64, bool, f64),
     ) -> Findings {
         let mut plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Mean)], 0);
@@ -522,6 +530,7 @@ mod tests {
             order: ImportedOrder::Rows,
             caveats,
             parts,
+            copied,
         });
         let all: Vec<Record> = (0..20_u32)
             .map(|row| {
@@ -664,6 +673,32 @@ mod tests {
             // By the user's word they are executions.
             let stated = told_of_parts(&[], (0.0, true, effect));
             assert_ne!(stated.findings[0].verdict, Verdict::Inconclusive, "{effect}");
+        }
+    }
+
+    #[test]
+    fn values_that_stand_twice_have_no_verdict_and_decide_no_gate() {
+        let limits = [GateLimit { workload: String::new(), metric: "m".into(), fraction: 0.02 }];
+        let told = || vec![Caveat::new(CaveatCode::Copied, "all 10 values of a are those of b")];
+        for effect in [0.0, 0.5, -0.2] {
+            let of = (0.0, true, effect);
+            let findings = told_of(told(), of);
+            let one = &findings.findings[0];
+            assert_eq!(one.verdict, Verdict::Inconclusive, "{effect}");
+            assert_eq!((one.strength, one.obstacle), (None, Some(Obstacle::CopiedValues)));
+            let reason = one.reason.as_deref().unwrap();
+            assert!(reason.starts_with("values of a and b stand twice"), "{reason}");
+            let decided = gate(&findings, &limits).unwrap().remove(0);
+            assert_eq!(
+                (decided.outcome, decided.reason.as_str()),
+                (GateOutcome::Inconclusive, reason)
+            );
+            // What others have twice does not matter.
+            let others = in_a_row_with(told(), Vec::new(), vec!["c".to_owned()], of);
+            assert_ne!(others.findings[0].verdict, Verdict::Inconclusive, "{effect}");
+            let own = in_a_row_with(told(), Vec::new(), vec!["b".to_owned(), "c".to_owned()], of);
+            let reason = own.findings[0].reason.as_deref().unwrap();
+            assert!(reason.starts_with("values of b stand twice"), "{reason}");
         }
     }
 

@@ -147,7 +147,8 @@ fn assemble(
     } else {
         (unblocked(rows, &labels, &fixed_places(table)), Vec::new())
     };
-    caveats.extend(copied(&records, has_blocks));
+    let copies = copied(&records, has_blocks);
+    caveats.extend(copies.caveats);
     let design = if has_blocks { ImportedDesign::Blocked } else { unblocked_design(table) };
     let plan = Plan {
         format: PLAN_FORMAT.to_owned(),
@@ -178,6 +179,7 @@ fn assemble(
             order,
             caveats,
             parts: table.parts.clone(),
+            copied: copies.subjects.into_iter().collect(),
         }),
         probes: Vec::new(),
         settle_ns: 0,

@@ -15,22 +15,42 @@ const TOLD_AT_MOST: usize = 5;
 /// Pairs of subjects that are looked at for copies that are not exact.
 const MOST_PAIRS: usize = 20_000;
 
+/// What stands twice in an import.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
+    /// The first of them in words.
+    pub caveats: Vec<Caveat>,
+    /// Whose values these are, of all of them.
+    pub subjects: BTreeSet<String>,
+}
+
+/// One that was found: in words, and whose values it has.
+type DescribedCopy<'a> = (String, Vec<&'a str>);
+
 /// What of these records is that of others, value for value.
-pub(crate) fn copied(records: &[Record], has_blocks: bool) -> Vec<Caveat> {
-    let mut told = subjects(records);
+pub(crate) fn copied(records: &[Record], has_blocks: bool) -> Copies {
+    let mut found = subjects(records);
     if has_blocks {
-        told.extend(blocks(records));
+        found.extend(blocks(records));
+    }
+    let mut copies = Copies::default();
+    let mut told = Vec::new();
+    for (detail, of) in found {
+        copies.subjects.extend(of.into_iter().map(str::to_owned));
+        told.push(detail);
     }
     let more = told.len().saturating_sub(TOLD_AT_MOST);
     told.truncate(TOLD_AT_MOST);
     if more > 0 {
         told.push(format!("and {more} more"));
     }
-    told.into_iter().map(|detail| Caveat::new(CaveatCode::Copied, detail)).collect()
+    let caveat = |detail| Caveat::new(CaveatCode::Copied, detail);
+    copies.caveats = told.into_iter().map(caveat).collect();
+    copies
 }
 
 /// Two subjects with the same values on one workload.
-fn subjects(records: &[Record]) -> Vec<String> {
+fn subjects(records: &[Record]) -> Vec<DescribedCopy<'_>> {
     let mut by_workload: BTreeMap<&str, BTreeMap<&str, Vec<&[Invocation]>>> = BTreeMap::new();
     for record in records {
         let of_workload = by_workload.entry(&record.workload).or_default();
@@ -49,13 +69,16 @@ fn subjects(records: &[Record]) -> Vec<String> {
 }
 
 /// Two subjects with the same values, digit for digit and in the same order.
-fn exact_copies(workload: &str, subjects: &BTreeMap<&str, Vec<&[Invocation]>>) -> Vec<String> {
+fn exact_copies<'a>(
+    workload: &str,
+    subjects: &BTreeMap<&'a str, Vec<&[Invocation]>>,
+) -> Vec<DescribedCopy<'a>> {
     let mut outlines: BTreeMap<Outline, usize> = BTreeMap::new();
     for values in subjects.values() {
         *outlines.entry(Outline::of(values)).or_default() += 1;
     }
     // Equal values lie beside each other once they are sorted by their digests, which take long.
-    let mut all: Vec<(u64, &str, &Vec<&[Invocation]>)> = subjects
+    let mut all: Vec<(u64, &'a str, &Vec<&[Invocation]>)> = subjects
         .iter()
         .filter(|(_, values)| outlines[&Outline::of(values)] > 1)
         .filter(|(_, values)| values.len() >= LEAST_RECORDS && vary(values))
@@ -67,7 +90,8 @@ fn exact_copies(workload: &str, subjects: &BTreeMap<&str, Vec<&[Invocation]>>) -
         let [(_, one, values), (_, other, others)] = pair else { continue };
         if values == others {
             let count = values.len();
-            told.push(format!("{workload}: all {count} values of {one} are those of {other}"));
+            let detail = format!("{workload}: all {count} values of {one} are those of {other}");
+            told.push((detail, vec![*one, *other]));
         }
     }
     told
@@ -97,17 +121,17 @@ impl Outline {
 
 /// Two subjects of which one has the values of the other but for their order, digits or unit, or a
 /// part of them.
-fn near_copies(
+fn near_copies<'a>(
     workload: &str,
-    subjects: &BTreeMap<&str, Vec<&[Invocation]>>,
+    subjects: &BTreeMap<&'a str, Vec<&[Invocation]>>,
     left: &mut usize,
-) -> Vec<String> {
+) -> Vec<DescribedCopy<'a>> {
     let samples = subjects.values().flatten().flat_map(|one| one.iter());
     let sources: BTreeSet<&str> =
         samples.flat_map(|one| &one.samples).map(|sample| sample.source.as_str()).collect();
     let mut told = Vec::new();
     for source in sources {
-        let values: Vec<(&str, MeasuredValues)> = subjects
+        let values: Vec<(&'a str, MeasuredValues)> = subjects
             .iter()
             .map(|(subject, records)| (*subject, MeasuredValues::of(records, source)))
             .collect();
@@ -118,7 +142,8 @@ fn near_copies(
                 }
                 *left -= 1;
                 let found = near_copy((*one, of_one), (*other, of_other));
-                told.extend(found.map(|found| format!("{workload}, {source}: {found}")));
+                let detail = found.map(|found| format!("{workload}, {source}: {found}"));
+                told.extend(detail.map(|detail| (detail, vec![*one, *other])));
             }
         }
     }
@@ -129,7 +154,7 @@ fn near_copies(
 type MeasuredTrial<'a> = (&'a str, &'a str, &'a [Invocation]);
 
 /// Two blocks in which every subject has the same values on every workload.
-fn blocks(records: &[Record]) -> Vec<String> {
+fn blocks(records: &[Record]) -> Vec<DescribedCopy<'_>> {
     let mut by_block: BTreeMap<u32, Vec<MeasuredTrial<'_>>> = BTreeMap::new();
     for record in records {
         let place = (record.subject.as_str(), record.workload.as_str(), &*record.invocations);
@@ -145,8 +170,13 @@ fn blocks(records: &[Record]) -> Vec<String> {
         .collect();
     all.sort_by_key(|(digest, block, _)| (*digest, *block));
     let same = all.windows(2).filter(|pair| pair[0].2 == pair[1].2);
-    same.map(|pair| format!("block {} is block {} once more", pair[1].1 + 1, pair[0].1 + 1))
-        .collect()
+    same.map(|pair| {
+        let detail = format!("block {} is block {} once more", pair[1].1 + 1, pair[0].1 + 1);
+        let mut of: Vec<&str> = pair[0].2.iter().map(|(subject, ..)| *subject).collect();
+        of.dedup();
+        (detail, of)
+    })
+    .collect()
 }
 
 /// Whether values have so many digits that the same ones are no accident.
@@ -198,7 +228,29 @@ mod tests {
             (0..).zip(values).map(|(block, value)| record(block, subject, *value)).collect()
         };
         let records: Vec<Record> = values.iter().flat_map(of).collect();
-        copied(&records, true).into_iter().map(|caveat| caveat.detail).collect()
+        copied(&records, true).caveats.into_iter().map(|caveat| caveat.detail).collect()
+    }
+
+    #[test]
+    fn whose_values_stand_twice_is_told_of_every_copy() {
+        let own = |shift: f64| [1.123, 1.345, 1.256, 1.478].map(|value: f64| value + shift);
+        let named = |values: &[(&str, [f64; 4])], has_blocks: bool| -> Vec<String> {
+            let of = |(subject, values): &(&str, [f64; 4])| -> Vec<Record> {
+                (0..).zip(values).map(|(block, value)| record(block, subject, *value)).collect()
+            };
+            let records: Vec<Record> = values.iter().flat_map(of).collect();
+            copied(&records, has_blocks).subjects.into_iter().collect()
+        };
+        let other = [2.267, 2.589, 2.134, 2.301];
+        assert_eq!(named(&[("a", own(0.0)), ("b", other), ("c", own(0.0))], false), ["a", "c"]);
+        assert_eq!(named(&[("a", own(0.0)), ("b", other)], true), [""; 0]);
+        let [mut one, mut two] = [own(0.0), other];
+        (one[3], two[3]) = (one[0], two[0]);
+        assert_eq!(named(&[("a", one), ("b", two)], true), ["a", "b"]);
+        // More of them than are told one by one.
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        let all: Vec<(&str, [f64; 4])> = names.iter().map(|name| (*name, own(0.0))).collect();
+        assert_eq!(named(&all, false), names);
     }
 
     #[test]

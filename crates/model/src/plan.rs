@@ -261,6 +261,10 @@ pub struct Imported {
     /// that they are executions, and nobody said so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
+    /// Subjects of which values stand twice, as `COPIED` says; where it stands and none is named, any
+    /// may be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copied: Vec<String>,
 }
 
 /// How imported numbers were collected.

@@ -283,6 +283,10 @@ fn enough_data(report: &Report) -> (CheckState, String) {
     if report.records.is_empty() {
         return not_observed(report, NO_TRIAL);
     }
+    if report.caveats.iter().any(|caveat| caveat.code == CaveatCode::Copied.as_str()) {
+        let copied = noted!("values stand twice (COPIED), and a copy is no replicate");
+        return (CheckState::Warned, report.language.word(copied).to_owned());
+    }
     let language = report.language;
     match least_replicates(report) {
         None => not_observed(report, noted!("nothing was compared")),

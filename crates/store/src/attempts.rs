@@ -350,6 +350,7 @@ mod tests {
                 order: ImportedOrder::Rows,
                 caveats: Vec::new(),
                 parts: Vec::new(),
+                copied: Vec::new(),
             }),
             ..plan("table", digest)
         };

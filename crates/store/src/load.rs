@@ -363,6 +363,7 @@ mod tests {
             order: model::ImportedOrder::Rows,
             caveats: Vec::new(),
             parts: Vec::new(),
+            copied: Vec::new(),
         };
         for (imported, origin) in [(Some(imported), "import.toml"), (None, "experiment.toml")] {
             let plan = Plan { imported, ..crate::fixtures::plan(&origin[..6], "digest") };

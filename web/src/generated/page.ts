@@ -322,6 +322,11 @@ export interface Imported {
    * that they are executions, and nobody said so.
    */
   parts?: Array<string>;
+  /**
+   * Subjects of which values stand twice, as `COPIED` says; where it stands and none is named, any
+   * may be.
+   */
+  copied?: Array<string>;
 }
 
 /** How imported numbers were collected. */

@@ -75,6 +75,13 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
         );
         raised.push(Raised::silent(Obstacle::ExecutionParts, reason));
     }
+    if !signals.copied.is_empty() {
+        let reason = format!(
+            "values of {} stand twice (COPIED), and a copy shows nothing that its original does not",
+            signals.copied.join(" and ")
+        );
+        raised.push(Raised::silent(Obstacle::CopiedValues, reason));
+    }
     // Ranks show nothing that holds at every look.
     let survivors = signals.survivors.as_ref();
     if let Some(one) = survivors.filter(|one| basis == Basis::Sequence || !one.shows_the_same) {
@@ -143,6 +150,7 @@ impl InSum {
             | Obstacle::NothingToCompare
             | Obstacle::UnequalMixes
             | Obstacle::ExecutionParts
+            | Obstacle::CopiedValues
             | Obstacle::FewReplicates
             | Obstacle::FewPooledBlocks
             | Obstacle::DriftInOrder

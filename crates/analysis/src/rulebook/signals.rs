@@ -45,6 +45,8 @@ pub(crate) struct Signals {
     pub doubts: Vec<Doubt>,
     /// Columns of an import that count as executions and may tell parts of one apart.
     pub parts: Vec<String>,
+    /// Of an import, those of the subjects of which values stand twice.
+    pub copied: Vec<String>,
     /// Of an import whose executions are not mixed in order: whether a drift may be the difference, and
     /// whether one may hide it.
     pub by_drift: [bool; 2],
@@ -150,6 +152,7 @@ impl Signals {
             fixed_order: Vec::new(),
             doubts: Vec::new(),
             parts: Vec::new(),
+            copied: Vec::new(),
             by_drift: [false; 2],
             p_predecessor: None,
             carry_over: None,

@@ -161,6 +161,10 @@ fn campaign(obstacle: Obstacle) -> Option<Campaign> {
             names.for_each(|imported| imported.parts = vec!["client".to_owned()]);
             parts
         }
+        Obstacle::CopiedValues => {
+            let told = vec![Caveat::new(CaveatCode::Copied, "a block once more")];
+            usual(time(0.02)).imported(ImportedOrder::Column, told)
+        }
         Obstacle::FewPooledBlocks => {
             let mut few = usual(quantile(0.5)).of_blocks(8);
             few.plan.workloads[1].pooled = vec!["m".to_owned()];

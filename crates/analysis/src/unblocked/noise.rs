@@ -165,6 +165,7 @@ mod tests {
             order: ImportedOrder::Rows,
             caveats: Vec::new(),
             parts: Vec::new(),
+            copied: Vec::new(),
         });
         let mut all: Vec<Record> = Vec::new();
         for (replicate, percents) in (0..).zip(one.iter().zip(other)) {

@@ -284,6 +284,18 @@ fn a_machine_is_not_quiet_where_the_records_show_more_than_a_warning_takes() {
 }
 
 #[test]
+fn values_that_stand_twice_are_not_enough_data() {
+    for mut campaign in [stored::in_blocks(), stored::in_rows()] {
+        assert_eq!(states(&campaign)["enough data"], "passed");
+        let told = Caveat::new(CaveatCode::Copied, "block 4 is block 1 once more");
+        campaign.findings.caveats.push(told);
+        assert_eq!(states(&campaign)["enough data"], "warned");
+        let copied = "values stand twice (COPIED), and a copy is no replicate";
+        assert_eq!(detail(&campaign, "enough data"), copied);
+    }
+}
+
+#[test]
 fn nothing_passes_of_a_campaign_in_which_no_trial_ran() {
     let mut none = quiet();
     none.records.clear();

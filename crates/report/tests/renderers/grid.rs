@@ -234,6 +234,7 @@ pub fn imported_grid() -> Campaign {
         order: ImportedOrder::Unknown,
         caveats: Vec::new(),
         parts: Vec::new(),
+        copied: Vec::new(),
     });
     for value in &mut campaign.values {
         value.workload = to_label(&value.workload, &value.metric).into();

@@ -158,6 +158,7 @@ mod tests {
             order: ImportedOrder::Rows,
             caveats: Vec::new(),
             parts: Vec::new(),
+            copied: Vec::new(),
         });
         plan.workloads = vec![WorkloadPlan {
             label: "all".to_owned(),

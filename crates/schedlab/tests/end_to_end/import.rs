@@ -98,6 +98,45 @@ fn parts_of_one_execution_have_no_verdict_unless_the_user_says_that_they_are_exe
     }
 }
 
+/// Two blocks copied to eight, and eight values beside the same times 1.07.
+fn copies() -> [String; 2] {
+    let measured = [("100.1234", "90.2311"), ("101.3321", "90.9317")];
+    let mut blocks = "block,subject,time\n".to_owned();
+    for (block, copied) in [0, 1, 1, 0, 1, 0, 0, 1].into_iter().enumerate() {
+        let (a, b) = measured[copied];
+        let _ = writeln!(blocks, "{block},a,{a}\n{block},b,{b}");
+    }
+    let mut scaled = "run,subject,time\n".to_owned();
+    let values = [99.5675, 99.1704, 100.9212, 100.2846, 98.7131, 101.4478, 99.9023, 100.6359];
+    for (run, value) in values.into_iter().enumerate() {
+        let (first, second) = if run % 2 == 0 { ("a", "b") } else { ("b", "a") };
+        for subject in [first, second] {
+            let value = if subject == "b" { value * 1.07 } else { value };
+            let _ = writeln!(scaled, "{run},{subject},{value:.4}");
+        }
+    }
+    [blocks, scaled]
+}
+
+#[test]
+fn values_that_stand_twice_have_no_verdict_and_decide_no_gate() {
+    let bench = Bench::new();
+    let file = bench.path().join("copies.csv").display().to_string();
+    for (text, unit) in copies().into_iter().zip(["--block=block", "--replicate=run"]) {
+        std::fs::write(&file, text).unwrap();
+        let usual = ["import", "csv", &file, "--subject", "subject", "--value", "time:lower"];
+        let all: Vec<&str> = usual.into_iter().chain([unit]).collect();
+        let shown = bench.expect(0, &all);
+        assert!(shown.contains("COPIED"), "{shown}");
+        let json = bench.expect(0, &["show", "last", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let finding = &report["findings"]["findings"][0];
+        assert_eq!(finding["verdict"], "inconclusive", "{unit}");
+        assert_eq!(finding["obstacle"], "copied_values", "{unit}");
+        assert_eq!(bench.run(&["gate", "last", "--limit", "time=5%"]).status.code(), Some(5));
+    }
+}
+
 #[test]
 fn a_study_without_blocks_is_judged_by_cell_margin_and_whole_with_its_caveats() {
     let bench = Bench::new();
@@ -385,7 +424,10 @@ fn a_fixed_order_with_drift_has_no_verdict_however_large_the_difference() {
     let mut text = "block,who,rate\n".to_owned();
     // All of one, then all of the other, while everything rises by 1 % a row.
     for (row, who) in ["x"; 12].iter().chain(["y"; 12].iter()).enumerate() {
-        let _ = writeln!(text, "{},{who},{}", row % 12, 100.0 * 1.01_f64.powi(row as i32));
+        // No value is another one times a factor.
+        let noise = 1.0 + 0.0007 * (row * 37 % 11) as f64;
+        let rate = 100.0 * 1.01_f64.powi(row as i32) * noise;
+        let _ = writeln!(text, "{},{who},{rate}", row % 12);
     }
     std::fs::write(&path, text).unwrap();
     let file = path.display().to_string();
@@ -456,11 +498,17 @@ fn names_with_signs_of_our_own_can_be_gated_and_explained() {
 /// A table of one elevator, as a study keeps it: kB/s of each run, and their mean.
 fn elevator(factor: f64, mistake: bool) -> String {
     let mut text = "operation,record,run 1,run 2,run 3,run 4,run 5,mean\n".to_owned();
+    // No file has the values of another times a factor.
+    let mut number = 0.0;
+    let mut own = || {
+        number += 12.9898 * factor;
+        1.0 + 0.002 * f64::sin(number)
+    };
     for (operation, base) in [("Initial write", 60_000.0), ("Random read", 20_000.0)] {
         for (record, more) in [("8k", 1.0), ("16m", 3.0)] {
             let runs: Vec<f64> = [0.99, 1.01, 1.0, 1.005, 0.995]
                 .iter()
-                .map(|noise| (100.0 * base * more * factor * noise).round() / 100.0)
+                .map(|noise| (100.0 * base * more * factor * noise * own()).round() / 100.0)
                 .collect();
             let mean = runs.iter().sum::<f64>() / 5.0 + if mistake { 500.0 } else { 0.0 };
             let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
