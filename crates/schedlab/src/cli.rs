@@ -92,7 +92,7 @@ pub(crate) enum Action {
     /// Pack a campaign into one file that others can verify, show and judge
     #[command(after_help = BUNDLE_HELP)]
     Bundle(Bundle),
-    /// Recompute every number of a bundle; 1 when something differs or a report was not compared
+    /// Recompute every number of a bundle; 1 when any differs, 5 when a report was not compared
     Verify(Verify),
     /// Why a finding says what it says, in plain words
     Explain(Explain),
