@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 pub struct Attempt {
     /// Campaigns of the same plan, this one included; of an import, of the same files and choices.
     pub of_plan: u64,
-    /// Campaigns with two subjects of the same levels and a workload of the same kind, whatever
-    /// else their plans say and however they call them, this one included; imports of the same
-    /// format with two subjects of the same names, or with one of the same files.
+    /// Campaigns on the same venue with two subjects that differ in the same levels and a workload
+    /// of the same kind, whatever levels these two share, whatever else their plans say and however
+    /// they call them, this one included; imports of the same format with two subjects of the same
+    /// names, or with one of the same files.
     pub of_question: u64,
     /// When the machine began to count, nanoseconds since 1970.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]

@@ -6,7 +6,7 @@ use crate::durable::{make_directories, read_limited_on, replace_on};
 use crate::known_records::KnownRecords;
 use crate::load::{read_state, read_state_on};
 use crate::lookup::{CampaignEntry, all};
-use model::{Attempt, DOCUMENT_BYTES, Plan};
+use model::{Attempt, DOCUMENT_BYTES, ParameterValue, Parameters, Plan, Subject, WorkloadPlan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,8 +21,15 @@ use sys::{Files, HostFiles};
 const COUNTS: &str = "campaigns";
 /// The file's name.
 const FILE: &str = "attempts.jsonl";
-/// A quarter of a million campaigns. A longer file is not ours.
+/// A hundred thousand campaigns. A longer file is not ours.
 const LARGEST: u64 = 64 << 20;
+/// Version of a line. Lines of the first name none: the oldest know a question by one digest, later
+/// ones by the whole levels of each subject.
+const FORMAT: &str = "schedlab.attempt/2";
+/// Letters that are kept of a digest: 64 bits tell all that one machine ever compares apart.
+const DIGITS: usize = 16;
+/// Parameters by which a workload that runs any program is told which one.
+const PROGRAMS: [&str; 2] = ["run", "start"];
 
 impl fmt::Display for Attempts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,6 +40,9 @@ impl fmt::Display for Attempts {
 /// What is kept of a campaign.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
+    /// [`FORMAT`]; absent of lines that an earlier version wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
     /// When it began, nanoseconds since 1970.
     unix_ns: u64,
     /// Digest of its plan.
@@ -51,13 +61,103 @@ struct Entry {
 struct Asked {
     venue: String,
     /// Digests of the levels of each subject but the control, in order; of an import, which knows no
-    /// levels, those of their names.
+    /// levels, those of their names. Lines without `compared` are known by them, and earlier versions
+    /// know this line by them.
     subjects: Vec<String>,
     /// Ids of its workloads in the catalogue; of an import that of its format.
     workloads: BTreeSet<String>,
     /// Digests of the files of an import.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     files: BTreeSet<String>,
+    /// The same in parts that can be told apart; absent of lines that an earlier version wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    compared: Option<Compared>,
+}
+
+/// What two campaigns have in common where they compare the same, whatever else their plans say.
+#[derive(Debug, Serialize, Deserialize)]
+struct Compared {
+    /// A digest of each level of each subject but the control; of an import, of its name.
+    subjects: Vec<BTreeSet<String>>,
+    /// A digest of each kind of workload: its id, and the program where any can be run.
+    workloads: BTreeSet<String>,
+}
+
+/// What one of two subjects has that the other lacks, in an order that does not depend on theirs.
+type Pair<'l> = [BTreeSet<&'l str>; 2];
+
+impl Compared {
+    fn of(plan: &Plan) -> Self {
+        let of_subject = |subject: &Subject| -> BTreeSet<String> {
+            if plan.imported.is_some() {
+                return BTreeSet::from([short_digest(&subject.id)]);
+            }
+            let of_level = |level| short_digest(&serde_json::json!(level).to_string());
+            subject.levels.iter().map(of_level).collect()
+        };
+        let subjects = plan.subjects.iter().filter(|subject| !subject.is_control);
+        Self {
+            subjects: subjects.map(of_subject).collect(),
+            workloads: plan.workloads.iter().flat_map(kinds).collect(),
+        }
+    }
+
+    /// How each two of its subjects differ. A level that both have is no part of it, so that giving
+    /// one to all subjects makes no other pair. A subject that is alone differs from none, and is
+    /// known by all of its levels: twice, as no two subjects can differ.
+    fn pairs(&self) -> impl Iterator<Item = Pair<'_>> {
+        let subjects = &self.subjects;
+        let alone = match subjects.as_slice() {
+            [only] => Some([texts(only.iter()), texts(only.iter())]),
+            _ => None,
+        };
+        let pairs = subjects.iter().enumerate().flat_map(move |(at, one)| {
+            subjects[..at].iter().map(move |other| {
+                let mut pair = [texts(one.difference(other)), texts(other.difference(one))];
+                pair.sort();
+                pair
+            })
+        });
+        pairs.chain(alone)
+    }
+
+    /// Whether another, which differs by these pairs, has one of its pairs and one of its workloads.
+    fn is_related(&self, other: &Self, pairs: &BTreeSet<Pair<'_>>) -> bool {
+        !self.workloads.is_disjoint(&other.workloads)
+            && self.pairs().any(|pair| pairs.contains(&pair))
+    }
+}
+
+fn texts<'l>(all: impl Iterator<Item = &'l String>) -> BTreeSet<&'l str> {
+    all.map(String::as_str).collect()
+}
+
+/// What kinds of workload it is: one, unless its subjects run different programs.
+fn kinds(workload: &WorkloadPlan) -> Vec<String> {
+    let kind = |parameters| match program(parameters) {
+        Some(program) => short_digest(&format!("{} {program}", workload.uses)),
+        None => short_digest(&workload.uses),
+    };
+    workload.all_parameters().map(kind).collect()
+}
+
+/// The name of the program that such a workload runs. `env`, its options and variables before it
+/// make it no other program.
+fn program(parameters: &Parameters) -> Option<&str> {
+    let words = PROGRAMS.iter().find_map(|name| match parameters.0.get(*name) {
+        Some(ParameterValue::Words(words)) => Some(words),
+        _ => None,
+    })?;
+    let names = words.iter().filter(|word| !word.contains('=') && !word.starts_with('-'));
+    let mut names = names.map(|word| word.rsplit('/').next().unwrap_or(word));
+    names.find(|name| *name != "env")
+}
+
+/// The beginning of a digest, which keeps lines short.
+fn short_digest(text: &str) -> String {
+    let mut digest = hexadecimal(text.as_bytes());
+    digest.truncate(DIGITS);
+    digest
 }
 
 impl Asked {
@@ -74,14 +174,26 @@ impl Asked {
             subjects,
             workloads: plan.workloads.iter().map(|workload| workload.uses.clone()).collect(),
             files: BTreeSet::new(),
+            compared: Some(Compared::of(plan)),
         }
     }
 
-    /// Whether another has two of its subjects and one of its workloads, or one of its files.
-    fn is_related(&self, other: &Self) -> bool {
+    /// Whether another, whose subjects differ by these pairs, compares two subjects that differ as
+    /// two of its own by one of its workloads, or has one of its files.
+    fn is_related(&self, other: &Self, pairs: &BTreeSet<Pair<'_>>) -> bool {
         if !self.files.is_disjoint(&other.files) {
             return true;
         }
+        self.venue == other.venue
+            && match (&self.compared, &other.compared) {
+                (Some(own), Some(compared)) => own.is_related(compared, pairs),
+                _ => self.has_equal_subjects(other),
+            }
+    }
+
+    /// Whether another has two subjects with all of the levels of two of its own, and one of its
+    /// workloads: all that lines of an earlier version know.
+    fn has_equal_subjects(&self, other: &Self) -> bool {
         let mut left: Vec<&String> = other.subjects.iter().collect();
         let mut shared = 0;
         for subject in &self.subjects {
@@ -90,18 +202,25 @@ impl Asked {
                 shared += 1;
             }
         }
-        self.venue == other.venue
-            && shared >= self.subjects.len().clamp(1, 2)
-            && !self.workloads.is_disjoint(&other.workloads)
+        shared >= self.subjects.len().clamp(1, 2) && !self.workloads.is_disjoint(&other.workloads)
     }
 }
 
 impl Entry {
-    fn is_related(&self, other: &Self) -> bool {
-        match (&self.asked, &other.asked) {
-            (Some(own), Some(asked)) => own.is_related(asked),
-            _ => self.question == other.question,
-        }
+    /// How each two of its subjects differ.
+    fn pairs(&self) -> BTreeSet<Pair<'_>> {
+        let compared = self.asked.as_ref().and_then(|asked| asked.compared.as_ref());
+        compared.map(|compared| compared.pairs().collect()).unwrap_or_default()
+    }
+
+    /// Whether a campaign whose subjects differ by these pairs is another attempt at what this one
+    /// asks.
+    fn is_related(&self, other: &Self, pairs: &BTreeSet<Pair<'_>>) -> bool {
+        self.plan == other.plan
+            || match (&self.asked, &other.asked) {
+                (Some(own), Some(asked)) => own.is_related(asked, pairs),
+                _ => self.question == other.question,
+            }
     }
 }
 
@@ -204,6 +323,7 @@ impl Attempts {
         // Two campaigns that begin at once are two.
         file.lock()?;
         let entry = Entry {
+            format: Some(FORMAT.to_owned()),
             unix_ns,
             plan: plan.digest.clone(),
             question: question(plan),
@@ -226,12 +346,13 @@ impl Attempts {
             );
             return Err(io::Error::new(io::ErrorKind::NotFound, why));
         }
+        let pairs = entry.pairs();
         let count = |is_same: &dyn Fn(&Entry) -> bool| {
             1 + known.iter().filter(|known| is_same(known)).count() as u64
         };
         Ok(Attempt {
             of_plan: count(&|known| known.plan == entry.plan),
-            of_question: count(&|known| known.is_related(&entry)),
+            of_question: count(&|known| known.is_related(&entry, &pairs)),
             since_unix_ns: known.first().map_or(unix_ns, |first| first.unix_ns),
         })
     }
@@ -261,11 +382,19 @@ fn entries(file: &File) -> io::Result<Vec<Entry>> {
         let why = format!("it is longer than {LARGEST} bytes");
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
+    let broken = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
     let parse = |(at, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| {
-            let why = format!("line {} is none of ours ({error}); remove it", at + 1);
-            io::Error::new(io::ErrorKind::InvalidData, why)
-        })
+        let entry: Entry = serde_json::from_str(line).map_err(|error| {
+            broken(format!("line {} is none of ours ({error}); remove it", at + 1))
+        })?;
+        match entry.format.as_deref() {
+            None | Some(FORMAT) => Ok(entry),
+            // What it counts as is not known here, and a guess would be a wrong number.
+            Some(later) => Err(broken(format!(
+                "line {} is {later}, which a later version wrote; count with that one",
+                at + 1
+            ))),
+        }
     };
     text.lines().enumerate().map(parse).collect()
 }
@@ -294,7 +423,7 @@ mod tests {
     use crate::Campaign;
     use crate::fixtures::plan;
     use ::fixtures::{subject, workload};
-    use model::{Imported, ImportedDesign, ImportedOrder, WorkloadPlan};
+    use model::{Imported, ImportedDesign, ImportedOrder};
 
     fn counted(attempts: &Attempts, plan: &Plan, results: &Path, number: u64) -> Attempt {
         attempts.count(plan, (results, &format!("demo-{number}")), number).unwrap()
@@ -332,6 +461,138 @@ mod tests {
         let workloads = vec![workload("v", Vec::new())];
         let other = Plan { digest: "five".to_owned(), workloads, ..longer };
         assert_eq!(count(&other, 10), attempt(1, 1));
+    }
+
+    /// Two subjects that differ in one level.
+    fn compared() -> Plan {
+        let mut plan = plan("demo", "0");
+        plan.subjects = vec![subject("a", &[]), subject("b", &[("base_slice", "1ms")])];
+        plan.workloads = vec![workload("w", Vec::new())];
+        plan
+    }
+
+    #[test]
+    fn twenty_six_variants_that_change_no_difference_are_twenty_six_attempts() {
+        let home = tempfile::tempdir().unwrap();
+        let attempts = Attempts::of(home.path());
+        let shared = |plan: &mut Plan, factor: &str, level: &str| {
+            for subject in &mut plan.subjects {
+                subject.levels.insert(factor.to_owned(), model::Level::canonical(level));
+            }
+        };
+        let change = |plan: &mut Plan, number: u64| match number % 13 {
+            0 => {}
+            1 => shared(plan, "nice", "0"),
+            2 => shared(plan, "kernel", &format!("6.{number}")),
+            3 => shared(plan, "w.groups", &number.to_string()),
+            4 => plan.name = format!("renamed-{number}"),
+            5 => plan.title = format!("another title {number}"),
+            6 => plan.seed = number,
+            7 => plan.venue_settings.values = [("boots".to_owned(), number.to_string())].into(),
+            8 => plan.blocks.truncate(1),
+            9 => plan.alpha = 0.01,
+            10 => {
+                plan.is_quick = true;
+                plan.options = vec!["--quick".to_owned(), "--set".to_owned()];
+            }
+            11 => {
+                plan.subjects.reverse();
+                plan.subjects[0].id = format!("other-{number}");
+                // The third differs from the others in what these share.
+                plan.subjects.push(subject("c", &[("nice", "7")]));
+                for one in &mut plan.subjects[..2] {
+                    one.levels.insert("nice".to_owned(), model::Level::canonical("3"));
+                }
+            }
+            _ => {
+                plan.workloads[0].label = format!("mine-{number}");
+                plan.workloads[0].invocations = 9;
+                let parameter = ("groups".to_owned(), ParameterValue::Count(number));
+                plan.workloads[0].parameters = Parameters([parameter].into());
+            }
+        };
+        for number in 1..=26 {
+            let mut plan = compared();
+            plan.digest = number.to_string();
+            change(&mut plan, number);
+            let attempt = counted(&attempts, &plan, home.path(), number);
+            assert_eq!((attempt.of_plan, attempt.of_question), (1, number), "{number}");
+        }
+        let mut again = compared();
+        again.digest = "26".to_owned();
+        let attempt = counted(&attempts, &again, home.path(), 27);
+        assert_eq!((attempt.of_plan, attempt.of_question), (2, 27));
+    }
+
+    #[test]
+    fn another_difference_program_or_venue_is_no_attempt_at_the_same() {
+        let home = tempfile::tempdir().unwrap();
+        let attempts = Attempts::of(home.path());
+        let mut number = 0;
+        let mut count = |plan: &Plan| {
+            number += 1;
+            let plan = Plan { digest: number.to_string(), ..plan.clone() };
+            counted(&attempts, &plan, home.path(), number).of_question
+        };
+        let first = compared();
+        assert_eq!((count(&first), count(&first)), (1, 2));
+        // A level of one subject alone is a part of the difference.
+        let mut further = first.clone();
+        further.subjects[1].levels.insert("nice".to_owned(), model::Level::canonical("5"));
+        assert_eq!(count(&further), 1);
+        let mut alone = first.clone();
+        alone.subjects.truncate(1);
+        assert_eq!(count(&alone), 1);
+        assert_eq!(count(&Plan { venue: "vm".to_owned(), ..first.clone() }), 1);
+        let mut run = |words: &[&str]| {
+            let mut plan = first.clone();
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            let parameter = ("run".to_owned(), ParameterValue::Words(words));
+            plan.workloads[0].uses = "command".to_owned();
+            plan.workloads[0].parameters = Parameters([parameter].into());
+            count(&plan)
+        };
+        assert_eq!(run(&["make", "-j4"]), 1);
+        assert_eq!(run(&["sort", "file"]), 1);
+        assert_eq!(run(&["/usr/bin/make", "-j8"]), 2);
+        assert_eq!(run(&["env", "-i", "A=1", "make"]), 3);
+    }
+
+    #[test]
+    fn lines_that_know_whole_levels_count_where_two_subjects_have_all_of_them_in_common() {
+        let home = tempfile::tempdir().unwrap();
+        let attempts = Attempts::of(home.path());
+        let first = compared();
+        let mut entry = serde_json::json!({
+            "unix_ns": 4, "plan": "x", "question": "", "campaign": "demo-4",
+            "asked": Asked::of(&first),
+        });
+        let asked = entry["asked"].as_object_mut().unwrap();
+        assert!(asked.remove("compared").is_some());
+        fs::write(home.path().join(FILE), format!("{entry}\n")).unwrap();
+        assert_eq!(counted(&attempts, &first, home.path(), 5).of_question, 2);
+        let mut shared = Plan { digest: "shared".to_owned(), ..first };
+        for one in &mut shared.subjects {
+            one.levels.insert("nice".to_owned(), model::Level::canonical("0"));
+        }
+        // The old line knows the whole levels, and the new one what they differ in.
+        assert_eq!(counted(&attempts, &shared, home.path(), 6).of_question, 2);
+        let written = fs::read_to_string(home.path().join(FILE)).unwrap();
+        let formats: Vec<bool> = written.lines().map(|line| line.contains(FORMAT)).collect();
+        assert_eq!(formats, [false, true, true]);
+    }
+
+    #[test]
+    fn a_line_of_a_later_version_counts_nothing_and_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let line = serde_json::json!({
+            "format": "schedlab.attempt/99",
+            "unix_ns": 4, "plan": "x", "question": "", "campaign": "demo-4",
+        });
+        fs::write(home.path().join(FILE), format!("{line}\n")).unwrap();
+        let begins = (home.path(), "demo-5");
+        let why = Attempts::of(home.path()).count(&compared(), begins, 5).unwrap_err().to_string();
+        assert!(why.contains("line 1 is schedlab.attempt/99"), "{why}");
     }
 
     #[test]
