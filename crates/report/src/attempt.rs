@@ -3,8 +3,11 @@
 
 use crate::view::Report;
 use jiff::Timestamp;
-use model::{Binding, CaveatCode};
+use model::{Attempt, Binding, CaveatCode};
 use phrases::{Language, counted, say};
+
+/// What stands in place of a count that nobody knows, where programs read it.
+const UNKNOWN: &str = "unknown";
 
 /// What stands at the head of a report: which attempt it is, how often it was resumed, and that its
 /// records are bound to nothing, where they are not.
@@ -24,12 +27,22 @@ fn resumed(report: &Report) -> Option<String> {
     })
 }
 
-/// Which attempt it is, as far as anybody counted.
+/// Which attempt it is, as far as anybody counted, and what the others were.
 fn counted_attempt(report: &Report) -> Option<String> {
+    let own = numbered(report)?;
+    let others = report.attempt.map_or(0, |attempt| related(attempt) - attempt.of_plan);
+    match others {
+        0 => Some(own),
+        _ if is_import(report) => Some(format!("{own} {}", other_imports(others, report.language))),
+        _ => Some(format!("{own} {}", other_campaigns(others, report.language))),
+    }
+}
+
+/// Which attempt it is, by both counts, as far as anybody counted.
+pub(crate) fn numbered(report: &Report) -> Option<String> {
     let language = report.language;
-    let is_import = report.design.imported.is_some();
     let Some(attempt) = report.attempt else {
-        let unknown = if is_import {
+        let unknown = if is_import(report) {
             language.word(
                 "Which attempt at this import it is, is unknown: nobody counted, or the count was lost.",
             )
@@ -42,28 +55,43 @@ fn counted_attempt(report: &Report) -> Option<String> {
     };
     let since = Timestamp::from_nanosecond(i128::from(attempt.since_unix_ns)).ok()?;
     let since = since.strftime("%Y-%m-%d").to_string();
-    let others = attempt.of_question.saturating_sub(attempt.of_plan);
-    let number = attempt.of_plan;
-    let own = if is_import {
+    let (number, own) = (related(attempt), attempt.of_plan);
+    Some(if is_import(report) {
         say!(
             language,
-            "Attempt {number} at this import on this machine, which counts since {since}.",
+            "Attempt {number} with these subjects or files on this machine, which counts since {since}; attempt {own} at this very import.",
             number,
-            since
+            since,
+            own
         )
     } else {
         say!(
             language,
-            "Attempt {number} at this experiment on this machine, which counts since {since}.",
+            "Attempt {number} with these subjects and workloads on this machine, which counts since {since}; attempt {own} at this very plan.",
             number,
-            since
+            since,
+            own
         )
+    })
+}
+
+/// The same two counts for formats that programs read: that of these subjects and workloads, and
+/// that of this very plan; `unknown` where nobody counted.
+pub(crate) fn attempt_fields(report: &Report) -> [String; 2] {
+    let told = |count: fn(Attempt) -> u64| {
+        report.attempt.map_or_else(|| UNKNOWN.to_owned(), |attempt| count(attempt).to_string())
     };
-    match others {
-        0 => Some(own),
-        _ if is_import => Some(format!("{own} {}", other_imports(others, language))),
-        _ => Some(format!("{own} {}", other_campaigns(others, language))),
-    }
+    [told(related), told(|attempt| attempt.of_plan)]
+}
+
+/// Campaigns with these subjects and workloads. An earlier version did not count each campaign of
+/// the same plan among them.
+fn related(attempt: Attempt) -> u64 {
+    attempt.of_question.max(attempt.of_plan)
+}
+
+fn is_import(report: &Report) -> bool {
+    report.design.imported.is_some()
 }
 
 /// Imports that may have been made of the same numbers.
@@ -81,7 +109,7 @@ fn other_campaigns(others: u64, language: Language) -> String {
     counted!(
         language,
         others,
-        "1 other campaign compared two of these subjects by one of these workloads, under whatever names.",
-        "{count} other campaigns compared two of these subjects by one of these workloads, under whatever names."
+        "1 other campaign compared two subjects that differ as two of these do, by one of these workloads, under whatever names.",
+        "{count} other campaigns compared two subjects that differ as two of these do, by one of these workloads, under whatever names."
     )
 }

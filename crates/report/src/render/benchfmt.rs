@@ -2,6 +2,7 @@
 
 use super::inert::write_inert;
 use super::{Page, Renderer};
+use crate::attempt::attempt_fields;
 use crate::trial_codes::of_campaign;
 use crate::view::Report;
 use contract::Description;
@@ -19,7 +20,10 @@ static DESCRIPTION: Description = Description {
           and corrects for no family, so its answer is weaker than the verdict's. Only values of \
           compared pairs are written; behind a line `caveats: TCG`, those of an emulated processor. \
           `campaign-caveats` has the codes of the campaign's caveats, and a line `# caveats:`, which \
-          benchstat passes over, those of the findings that the values behind it are part of.",
+          benchstat passes over, those of the findings that the values behind it are part of. \
+          `schedlab-attempt` says which campaign with these subjects and workloads it is on its \
+          machine, `schedlab-attempt-of-plan` which one of this very plan; `unknown` where nobody \
+          counted. To put two campaigns into one table, ignore them as you do `campaign`.",
 };
 
 impl Renderer for Entry {
@@ -47,6 +51,8 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "campaign: {}", line(&report.campaign))?;
     writeln!(output, "venue: {}", line(&report.design.venue))?;
     writeln!(output, "kernel: {}", line(&report.design.kernel))?;
+    let [attempt, of_plan] = attempt_fields(report);
+    writeln!(output, "schedlab-attempt: {attempt}\nschedlab-attempt-of-plan: {of_plan}")?;
     if report.binding == Binding::Absent {
         writeln!(output, "evidence: {}", CaveatCode::EvidenceUnbound)?;
     }

@@ -1,6 +1,7 @@
 //! Tidy rows: one for each iteration value, one for each bucket of a histogram.
 
 use super::{Page, Renderer};
+use crate::attempt::attempt_fields;
 use crate::observed::places_are_known;
 use crate::quantities::stored_unit;
 use crate::trial_codes::TrialCodes;
@@ -16,7 +17,7 @@ static DESCRIPTION: Description = Description {
     id: "csv",
     summary: "tidy rows of raw data: iterations, buckets, numerators and denominators",
     doc: "Columns: block, position, subject, workload, outcome, invocation, source, kind, index, value, \
-          count, unit, detail, caveats. `kind` is `iteration` (value), `bucket` (value is the bucket's highest \
+          count, unit, detail, caveats, attempt, attempt_of_plan. `kind` is `iteration` (value), `bucket` (value is the bucket's highest \
           value, count how many), `numerator` and `denominator` (the unit is their quotient's), \
           `successes` and `attempts`; `failure` is an invocation that failed, `failed` and `invalid` a \
           trial that ended so, each with its reason in `detail`; `none` is a trial without data. \
@@ -24,14 +25,16 @@ static DESCRIPTION: Description = Description {
           before it, which importing takes away again. Of an import without blocks `execution` stands in \
           place of block and position: its number within its subject and the levels that executions fix. \
           `position` is empty where nothing tells the order inside a block. `caveats` holds with blanks between the codes of the trial's caveats, of the findings that its \
-          values are part of, and of the campaign: values under `TCG` are those of an emulated processor.",
+          values are part of, and of the campaign: values under `TCG` are those of an emulated processor. \
+          `attempt` says which campaign with these subjects and workloads it is on its machine, and \
+          `attempt_of_plan` which one of this very plan: the same in each row, `unknown` where nobody counted.",
 };
 
 /// Where a trial stands: what blocks have, and what an import without blocks has.
 const IN_BLOCKS: [&str; 2] = ["block", "position"];
 const WITHOUT_BLOCKS: [&str; 1] = ["execution"];
 
-const HEADER: [&str; 12] = [
+const HEADER: [&str; 14] = [
     "subject",
     "workload",
     "outcome",
@@ -44,6 +47,9 @@ const HEADER: [&str; 12] = [
     "unit",
     "detail",
     "caveats",
+    // Behind all that was there before: who reads columns by their place finds each where it was.
+    "attempt",
+    "attempt_of_plan",
 ];
 
 impl Renderer for Entry {
@@ -63,8 +69,9 @@ impl Renderer for Entry {
         };
         rows.write_record(place.iter().chain(&HEADER))?;
         let codes = TrialCodes::of(report);
+        let attempt = attempt_fields(report);
         for record in &report.records {
-            Trial::new(report, record, &codes).write(&mut rows)?;
+            Trial::new(report, record, &codes, &attempt).write(&mut rows)?;
         }
         rows.flush()
     }
@@ -80,6 +87,8 @@ struct Trial<'a> {
     place: Vec<String>,
     outcome: &'static str,
     caveats: String,
+    /// Which attempt the campaign is, by both counts.
+    attempt: &'a [String; 2],
 }
 
 /// The fields of one row beside those of its trial; empty where they mean nothing.
@@ -96,7 +105,12 @@ struct Row<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn new(report: &'a Report, record: &'a Record, codes: &TrialCodes<'a>) -> Self {
+    fn new(
+        report: &'a Report,
+        record: &'a Record,
+        codes: &TrialCodes<'a>,
+        attempt: &'a [String; 2],
+    ) -> Self {
         let outcome = match &record.outcome {
             Outcome::Completed => "completed",
             Outcome::Failed { .. } => "failed",
@@ -108,7 +122,7 @@ impl<'a> Trial<'a> {
             place.push(position.unwrap_or_default());
         }
         let caveats = codes.of_trial(record);
-        Self { report, record, place, outcome, caveats }
+        Self { report, record, place, outcome, caveats, attempt }
     }
 
     fn write(&self, rows: &mut Rows<'_>) -> io::Result<()> {
@@ -170,6 +184,7 @@ impl<'a> Trial<'a> {
     fn row(&self, rows: &mut Rows<'_>, row: &Row<'_>) -> io::Result<()> {
         let (subject, workload) = (inert(&self.record.subject), inert(&self.record.workload));
         let (source, detail) = (inert(row.source), inert(row.detail));
+        let [attempt, of_plan] = self.attempt;
         let fields: [&str; HEADER.len()] = [
             &subject,
             &workload,
@@ -183,6 +198,8 @@ impl<'a> Trial<'a> {
             row.unit,
             &detail,
             &self.caveats,
+            attempt,
+            of_plan,
         ];
         rows.write_record(self.place.iter().map(String::as_str).chain(fields))?;
         Ok(())

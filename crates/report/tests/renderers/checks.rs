@@ -724,7 +724,7 @@ pub fn texts(origin: &str, campaign: &Campaign) -> Vec<(&'static str, String)> {
 }
 
 /// All text of a file, of an archive that of its parts.
-fn readable(bytes: &[u8]) -> String {
+pub fn readable(bytes: &[u8]) -> String {
     if !bytes.starts_with(b"PK") {
         return String::from_utf8_lossy(bytes).into_owned();
     }

@@ -1,12 +1,12 @@
 //! Every sentence about a step rests on a field, and is gone with it, in each format that has it.
 
 use crate::campaigns::{Campaign, Draft, campaign, mixed};
-use crate::checks::{FIELDS, Removal, detail, of, quiet, texts};
+use crate::checks::{FIELDS, Removal, detail, of, quiet, readable, texts};
 use crate::stored::{in_blocks, simulated};
 use crate::workbook::Workbook;
 use crate::{drawn, page};
-use model::{Binding, Caveat, CaveatCode, ImportedOrder, Outcome, Verdict};
-use report::{HAS_PAGE, Inputs, Language, Page, RENDERERS, page_json, percent, view};
+use model::{Attempt, Binding, Caveat, CaveatCode, ImportedOrder, Outcome, Verdict};
+use report::{HAS_PAGE, Inputs, Language, Page, RENDERERS, Report, page_json, percent, view};
 
 /// Formats without figures, on a page so wide that no sentence is cut.
 const READ: [&str; 6] = ["terminal", "markdown", "mail", "pull-request", "html", "json"];
@@ -191,11 +191,17 @@ fn which_attempt_it_is_stands_in_every_format_and_is_unknown_where_nobody_counte
         bytes
     };
     for format in READ.iter().filter(|one| is_drawn(one) && **one != "json") {
-        assert!(wide(&campaign, format).contains("Attempt 2 at this experiment"), "{format}");
+        assert!(
+            wide(&campaign, format).contains("Attempt 5 with these subjects and workloads"),
+            "{format}"
+        );
     }
     let book = Workbook::of(&campaign);
     let has = |text: &str| book.sheet("findings").values().any(|cell| cell.text.contains(text));
-    assert!(has("Attempt 2 at this experiment") && has("6 blocks of 3 subjects, 18 trials"));
+    assert!(
+        has("Attempt 5 with these subjects and workloads")
+            && has("6 blocks of 3 subjects, 18 trials")
+    );
     let unknown = Inputs { attempt: None, ..campaign.inputs() };
     assert_ne!(workbook(&unknown), workbook(&campaign.inputs()));
     for format in ["terminal", "markdown", "mail", "pull-request"] {
@@ -204,8 +210,69 @@ fn which_attempt_it_is_stands_in_every_format_and_is_unknown_where_nobody_counte
         renderer.render(&view(&unknown), &page(4000), &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(!text.contains("Attempt 2") && text.contains("is unknown: nobody counted"));
+        assert!(!text.contains("Attempt 5") && text.contains("is unknown: nobody counted"));
     }
+}
+
+const STATED: &str = "Attempt 26 with these subjects and workloads on this machine, which counts since \
+                      2026-11-18; attempt 4 at this very plan.";
+const UNSTATED: Option<&str> = Some("is unknown: nobody counted, or the count was lost.");
+
+/// Each format, how it states both counts, and how it says that nobody counted: JSON by no key, as
+/// readers of `schedlab.report` know it.
+const ATTEMPTS: [(&str, &str, Option<&str>); 10] = [
+    ("terminal", STATED, UNSTATED),
+    ("markdown", STATED, UNSTATED),
+    ("pull-request", STATED, UNSTATED),
+    ("mail", STATED, UNSTATED),
+    ("xlsx", STATED, UNSTATED),
+    ("html", STATED, UNSTATED),
+    ("pptx", STATED, UNSTATED),
+    ("json", "\"attempt\": { \"of_plan\": 4, \"of_question\": 26,", None),
+    // At the end of a row, where no index and value can look like it.
+    ("csv", ",26,4 ", Some(",unknown,unknown")),
+    (
+        "benchfmt",
+        "schedlab-attempt: 26 schedlab-attempt-of-plan: 4",
+        Some("schedlab-attempt: unknown schedlab-attempt-of-plan: unknown"),
+    ),
+];
+
+#[test]
+fn every_format_states_the_twenty_sixth_attempt_and_that_nobody_counted() {
+    let campaign = quiet();
+    let attempt = Attempt { of_plan: 4, of_question: 26, since_unix_ns: 1_795_000_000_000_000_000 };
+    let counted = view(&Inputs { attempt: Some(attempt), ..campaign.inputs() });
+    let unknown = view(&Inputs { attempt: None, ..campaign.inputs() });
+    for renderer in RENDERERS {
+        let id = renderer.describe().id;
+        let row = ATTEMPTS.iter().find(|row| row.0 == id);
+        let (_, stated, unstated) = row.unwrap_or_else(|| panic!("nothing is known of {id}"));
+        if !HAS_PAGE && ["html", "pptx"].contains(&id) {
+            continue;
+        }
+        let told = |report: &Report| {
+            let mut bytes = Vec::new();
+            renderer.render(report, &page(4000), &mut bytes).unwrap();
+            readable(&bytes).split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let (with, without) = (told(&counted), told(&unknown));
+        assert!(with.contains(stated), "{id} lacks {stated}");
+        assert!(!without.contains(stated), "{id}: {stated}");
+        if let Some(unstated) = unstated {
+            assert!(without.contains(unstated) && !with.contains(unstated), "{id}: {unstated}");
+        }
+    }
+}
+
+#[test]
+fn slides_state_on_the_first_which_attempt_it_is() {
+    if !HAS_PAGE {
+        return testing::skip("the figures are not built: cargo xtask ui");
+    }
+    let first = crate::slides::Deck::of(&quiet()).lines(1).join("\n");
+    assert!(first.contains("Attempt 5 with these subjects and workloads"), "{first}");
+    assert!(first.contains("attempt 2 at this very plan."), "{first}");
 }
 
 #[test]

@@ -303,7 +303,7 @@ fn findings_are_all_there_with_their_verdicts() {
     let last = campaign.findings.findings.len() as u32 + 3;
     assert_eq!(rows(sheet), 1 + last);
     assert!(
-        row(sheet, last)[0].starts_with("Attempt 2 at this experiment"),
+        row(sheet, last)[0].starts_with("Attempt 5 with these subjects and workloads"),
         "{:?}",
         row(sheet, last)
     );

@@ -748,16 +748,18 @@ fn repeating_a_question_is_seen_under_whatever_names_and_a_lost_count_is_unknown
         let file = bench.experiment(name, text);
         bench.expect(0, &["run", &file, "--fresh"]);
         let report = bench.expect(0, &["show", "last", "--format", "markdown"]);
-        let is_attempt = |line: &&str| line.contains("ttempt ") && line.contains("this experiment");
+        let is_attempt =
+            |line: &&str| line.contains("this very plan") || line.contains("at this experiment");
         report.lines().find(is_attempt).unwrap().to_owned()
     };
     let first = attempt("sim", QUESTION);
-    assert!(first.starts_with("Attempt 1 at") && !first.contains("other campaign"), "{first}");
+    assert!(first.starts_with("Attempt 1 with") && !first.contains("other campaign"), "{first}");
     let again = attempt("sim", QUESTION);
-    assert!(again.starts_with("Attempt 2 at") && !again.contains("other campaign"), "{again}");
+    assert!(again.starts_with("Attempt 2 with") && !again.contains("other campaign"), "{again}");
     let third = attempt("sim", QUESTION);
-    assert!(third.starts_with("Attempt 3 at") && !third.contains("other campaign"), "{third}");
-    assert!(bench.expect(0, &["show", "last"]).contains("Attempt 3 at this experiment"));
+    assert!(third.starts_with("Attempt 3 with") && !third.contains("other campaign"), "{third}");
+    assert!(third.contains("attempt 3 at this very plan"), "{third}");
+    assert!(bench.expect(0, &["show", "last"]).contains("Attempt 3 with these subjects"));
     let swapped = QUESTION.replace(
         "[subjects.a]\n[subjects.b]\nsim_effect = \"10%\"",
         "[subjects.b]\nsim_effect = \"10%\"\n[subjects.a]",
@@ -765,15 +767,24 @@ fn repeating_a_question_is_seen_under_whatever_names_and_a_lost_count_is_unknown
     let renamed = QUESTION.replace("subjects.b", "subjects.bb");
     let label = QUESTION.replace("primary", "label = \"mine\"\nprimary");
     let more = format!("{QUESTION}[[workloads]]\nuse = \"pipe\"\n");
-    for (number, (name, text)) in
-        [("swap", swapped), ("rename", renamed), ("label", label), ("more", more)]
-            .iter()
-            .enumerate()
-    {
+    let shared = QUESTION.replace("[subjects.a]\n", "[subjects.a]\nnice = \"5\"\n");
+    let shared = shared.replace("[subjects.b]\n", "[subjects.b]\nnice = \"5\"\n");
+    let seed = QUESTION.replace("seed = 7", "seed = 8\ntitle = \"Another title\"");
+    let variants = [
+        ("swap", swapped),
+        ("rename", renamed),
+        ("label", label),
+        ("more", more),
+        ("shared", shared),
+        ("seed", seed),
+    ];
+    for (number, (name, text)) in variants.iter().enumerate() {
         assert_ne!(text, QUESTION);
         let told = attempt(name, text);
-        let others = format!("{} other campaigns compared two of these subjects", number + 3);
-        assert!(told.starts_with("Attempt 1 at") && told.contains(&others), "{name}: {told}");
+        let own = format!("Attempt {} with these subjects and workloads", number + 4);
+        let others = format!("{} other campaigns compared two subjects that differ", number + 3);
+        assert!(told.starts_with(&own) && told.contains(&others), "{name}: {told}");
+        assert!(told.contains("attempt 1 at this very plan"), "{name}: {told}");
     }
     fs::remove_file(bench.path().join("run/attempts.jsonl")).unwrap();
     for _ in 0..2 {
@@ -804,7 +815,8 @@ fn an_import_under_other_choices_is_one_more_attempt_and_its_report_says_so_at_i
         let words = ["import", "csv", file].into_iter().chain(usual).chain(more.iter().copied());
         let head = bench.expect(0, &words.collect::<Vec<&str>>());
         let markdown = bench.expect(0, &["show", "last", "--format", "markdown"]);
-        let is_attempt = |line: &&str| line.contains("ttempt ") && line.contains("this import");
+        let is_attempt =
+            |line: &&str| line.contains("this very import") || line.contains("at this import");
         let told = markdown.lines().find(is_attempt).unwrap().to_owned();
         // What is drawn when the import ends has it at its head, too, whatever the lines' ends.
         let (first, ..) = told.split_once(',').unwrap();
@@ -813,17 +825,19 @@ fn an_import_under_other_choices_is_one_more_attempt_and_its_report_says_so_at_i
         told
     };
     let first = attempt(&whole, &[]);
-    assert!(first.starts_with("Attempt 1 at") && !first.contains("other import"), "{first}");
+    assert!(first.starts_with("Attempt 1 with") && !first.contains("other import"), "{first}");
     let again = attempt(&whole, &[]);
-    assert!(again.starts_with("Attempt 2 at") && !again.contains("other import"), "{again}");
+    assert!(again.starts_with("Attempt 2 with") && !again.contains("other import"), "{again}");
     for (others, (file, more)) in
         [(&whole, &["--margin", "5%"]), (&whole, &["--primary", "mb"]), (&cut, &["--alpha", "0.1"])]
             .into_iter()
             .enumerate()
     {
         let told = attempt(file, more);
+        let own = format!("Attempt {} with these subjects or files", others + 3);
         let others = format!("{} other imports were of this format", others + 2);
-        assert!(told.starts_with("Attempt 1 at") && told.contains(&others), "{more:?}: {told}");
+        assert!(told.starts_with(&own) && told.contains(&others), "{more:?}: {told}");
+        assert!(told.contains("attempt 1 at this very import"), "{more:?}: {told}");
     }
     fs::remove_file(bench.path().join("run/attempts.jsonl")).unwrap();
     let lost = attempt(&whole, &[]);

@@ -4,7 +4,7 @@
 use super::headline::{effect, main_caveat, main_finding, sentence, winner};
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::trimmed;
-use crate::attempt::attempt;
+use crate::attempt::{attempt, numbered};
 use crate::checks::{CheckState, checks, trials};
 use crate::observed::{
     Provenance, has_declared_margins, has_drawn_order, post_hoc, tells_order, unset, whole_blocks,
@@ -49,6 +49,8 @@ fn banners(report: &Report) -> Vec<&'static str> {
 fn first(report: &Report) -> Slide {
     let mut lines = vec![report.campaign.clone()];
     lines.extend(banners(report).into_iter().map(str::to_owned));
+    // What the others were stands on the slide of the method, where there is room for it.
+    lines.extend(numbered(report));
     slide(report.title.clone(), Body::Opening(lines.join("\n")), report.answer.clone())
 }
 
