@@ -286,6 +286,11 @@ pub struct CampaignBeginning {
     /// Whether its end will be bound, by whichever version ends it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub binds_end: bool,
+    /// What its plan said of reference, subjects, workloads, metrics, margins and the like, so that
+    /// one which is changed later is named with its former value: JSON in hexadecimal digits, in
+    /// which no search for a name finds it. Absent of records that an earlier version wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<String>,
 }
 
 /// Whether the binding of records to their plan and to each other was looked at.

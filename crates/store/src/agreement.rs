@@ -1,6 +1,7 @@
 //! Whether the documents of a campaign agree with each other (docs/method.md#m-evidence): what its
 //! first record says of its beginning, what its state says of its end, and which version wrote them.
 
+use crate::decisive_fields::{changed_fields, kept_fields};
 use crate::documents::{
     CampaignState, StateDocument, UNBOUND_STATE_FORMAT, digest_of_end, hexadecimal,
 };
@@ -25,6 +26,7 @@ pub(crate) fn beginning(
         plan: digest_of_plan(plan, blocks, notes),
         state: digest_of_state(state),
         binds_end: true,
+        fields: kept_fields(plan),
     }
 }
 
@@ -64,6 +66,13 @@ pub(crate) struct CampaignDocuments<'a> {
 }
 
 impl CampaignDocuments<'_> {
+    /// The fields of the plan that are not as the first record keeps them, in one sentence each with
+    /// both values. They say more than the digests that no longer fit.
+    pub(crate) fn other_fields(&self) -> Vec<String> {
+        let kept = self.began().and_then(|began| began.fields.as_deref());
+        kept.map(|kept| changed_fields(self.plan, kept)).unwrap_or_default()
+    }
+
     /// Whatever one of them says against another, in one sentence each.
     pub(crate) fn contradictions(&self) -> Vec<String> {
         let mut told = self.other_beginning();

@@ -117,7 +117,11 @@ fn with_records(
         records: &loaded.records,
         environment: environment.as_deref(),
     };
-    let told = chained.flaws(&root, &state).into_iter().chain(documents.contradictions());
+    let told = documents
+        .other_fields()
+        .into_iter()
+        .chain(chained.flaws(&root, &state))
+        .chain(documents.contradictions());
     let flaws: Vec<Caveat> =
         told.map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)).collect();
     loaded.unbound = documents.unbound();

@@ -1,0 +1,234 @@
+//! What decides results in a plan, field by field, as the first record keeps it
+//! (docs/method.md#m-evidence). A digest tells that a field was changed; only its former value tells
+//! which one, and what it was.
+//!
+//! The fields are kept in hexadecimal digits. A search and replacement that renames a subject in every
+//! file of a campaign would rename it there as well if it could be read there.
+
+use crate::documents::hexadecimal;
+use model::{Imported, Plan};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Bytes of a field that are kept as they are; of a longer one its digest is kept.
+const LONGEST_KEPT: usize = 2048;
+/// Characters of a value that are told.
+const LONGEST_TOLD: usize = 60;
+/// Characters that are told before the first one that differs.
+const TOLD_BEFORE: usize = 20;
+/// Base of the digits.
+const HEXADECIMAL: u32 = 16;
+
+/// The values of each field, by its name.
+type Fields = BTreeMap<String, Vec<String>>;
+
+/// The fields of a plan as the first record keeps them; nothing where they cannot be written.
+pub(crate) fn kept_fields(plan: &Plan) -> Option<String> {
+    let text = serde_json::to_vec(&fields_of(plan)).ok()?;
+    Some(text.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Each field that a plan has otherwise than the first record keeps it, with both values. A field
+/// that an earlier version did not keep is passed over: the digest of the plan covers it.
+pub(crate) fn changed_fields(plan: &Plan, kept: &str) -> Vec<String> {
+    let Some(kept) = read(kept) else {
+        return vec![
+            "what the first record keeps of the fields of plan.json cannot be read".to_owned(),
+        ];
+    };
+    let there = fields_of(plan);
+    let changed = |(name, values): (&String, &Vec<String>)| {
+        let then = kept.get(name).filter(|then| *then != values)?;
+        Some(difference(name, values, then))
+    };
+    there.iter().filter_map(changed).collect()
+}
+
+fn read(kept: &str) -> Option<Fields> {
+    let byte = |pair: &[u8]| {
+        let digits = std::str::from_utf8(pair).ok().filter(|digits| digits.len() == 2)?;
+        u8::from_str_radix(digits, HEXADECIMAL).ok()
+    };
+    let text: Option<Vec<u8>> = kept.as_bytes().chunks(2).map(byte).collect();
+    serde_json::from_slice(&text?).ok()
+}
+
+/// Names stand in fields of their own: what is renamed is told there, and not with each of its
+/// levels and margins as well.
+fn fields_of(plan: &Plan) -> Fields {
+    let subjects = || plan.subjects.iter().map(|subject| subject.id.clone());
+    let metrics = || plan.workloads.iter().flat_map(|workload| &workload.metrics);
+    let mut fields: Vec<(&str, Vec<String>)> = vec![
+        ("reference", subjects().take(1).collect()),
+        ("subjects", subjects().collect()),
+        ("levels", plan.subjects.iter().map(|subject| text_of(&subject.levels)).collect()),
+        ("alpha", vec![plan.alpha.to_string()]),
+        ("seed", vec![plan.seed.to_string()]),
+        ("comparisons", vec![text_of(&plan.comparisons)]),
+        ("looks", plan.looks.iter().map(u32::to_string).collect()),
+        ("workloads", plan.workloads.iter().map(|workload| workload.label.clone()).collect()),
+        ("uses", plan.workloads.iter().map(|workload| workload.uses.clone()).collect()),
+        ("metrics", metrics().map(|metric| metric.id.clone()).collect()),
+        ("margins", metrics().map(|metric| metric.margin.to_string()).collect()),
+        ("primary", plan.workloads.iter().flat_map(|one| one.primary.iter().cloned()).collect()),
+    ];
+    fields.extend(fields_of_import(plan.imported.as_ref()));
+    fields.into_iter().map(|(name, values)| (name.to_owned(), bounded(values))).collect()
+}
+
+/// What an import says of itself; of a campaign that ran, each of these without a value.
+fn fields_of_import(imported: Option<&Imported>) -> Vec<(&'static str, Vec<String>)> {
+    let one = |value: fn(&Imported) -> String| -> Vec<String> {
+        imported.map(value).into_iter().collect()
+    };
+    let list = |values: fn(&Imported) -> Vec<String>| -> Vec<String> {
+        imported.map(values).unwrap_or_default()
+    };
+    vec![
+        ("imported format", one(|imported| imported.format.clone())),
+        ("imported file", one(|imported| imported.file.clone())),
+        ("imported digest", one(|imported| imported.digest.clone())),
+        ("imported design", one(|imported| text_of(&imported.design))),
+        ("imported order", one(|imported| text_of(&imported.order))),
+        ("imported caveats", list(|imported| imported.caveats.iter().map(text_of).collect())),
+        ("imported parts", list(|imported| imported.parts.clone())),
+        ("imported copied", list(|imported| imported.copied.clone())),
+    ]
+}
+
+/// JSON, and of what is one text that text alone.
+fn text_of(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(text)) => text,
+        Ok(other) => other.to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The values, or how many there are and their digest, where they are long.
+fn bounded(values: Vec<String>) -> Vec<String> {
+    if values.iter().map(String::len).sum::<usize>() <= LONGEST_KEPT {
+        return values;
+    }
+    let digest = hexadecimal(serde_json::json!(values).to_string().as_bytes());
+    vec![format!("{} of the digest {digest}", values.len())]
+}
+
+/// What is said of a field: the whole of both values, or of long ones where they first differ.
+fn difference(name: &str, there: &[String], then: &[String]) -> String {
+    let said = |place: &str, [there, then]: [&str; 2]| {
+        let [there, then] = shown(there, then);
+        format!("plan.json: {place} is {there}, and the first record gives {then}")
+    };
+    let whole = [there, then].map(|values| values.join(", "));
+    if whole.iter().all(|text| text.chars().count() <= LONGEST_TOLD) {
+        return said(name, [&whole[0], &whole[1]]);
+    }
+    let at = there.iter().zip(then).take_while(|(one, other)| one == other).count();
+    let value = |values: &[String]| values.get(at).cloned().unwrap_or_default();
+    let place = if there.len().max(then.len()) > 1 {
+        format!("{name}, number {},", at + 1)
+    } else {
+        name.to_owned()
+    };
+    said(&place, [&value(there), &value(then)])
+}
+
+/// Two values in one line each, of long ones the part around the first character that differs.
+fn shown(there: &str, then: &str) -> [String; 2] {
+    let same = there.chars().zip(then.chars()).take_while(|(one, other)| one == other).count();
+    [there, then].map(|text| {
+        let count = text.chars().count();
+        if text.is_empty() {
+            return "absent".to_owned();
+        }
+        if count <= LONGEST_TOLD {
+            return text.to_owned();
+        }
+        let from = same.saturating_sub(TOLD_BEFORE);
+        let part: String = text.chars().skip(from).take(LONGEST_TOLD).collect();
+        let before = if from > 0 { "..." } else { "" };
+        let behind = if from + LONGEST_TOLD < count { "..." } else { "" };
+        format!("{before}{part}{behind}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::{plan, subjects, workload};
+    use model::{Direction, Metric, Reduction, Unit};
+
+    fn metric(id: &str) -> Metric {
+        Metric::new(id, Unit::Nanoseconds, Direction::Lower, Reduction::Median, id)
+    }
+
+    fn planned(ids: &[&str]) -> Plan {
+        plan(subjects(ids), vec![workload("pipe", vec![metric("p50"), metric("p99")])], 3)
+    }
+
+    #[test]
+    fn each_field_is_named_with_both_values_and_one_that_is_the_same_is_not() {
+        let kept = kept_fields(&planned(&["a", "b"])).unwrap();
+        assert_eq!(changed_fields(&planned(&["a", "b"]), &kept), [""; 0]);
+        let swapped = [
+            "plan.json: reference is b, and the first record gives a",
+            "plan.json: subjects is b, a, and the first record gives a, b",
+        ];
+        assert_eq!(changed_fields(&planned(&["b", "a"]), &kept), swapped);
+        let mut other = planned(&["a", "b"]);
+        other.workloads[0].label = "pipes".to_owned();
+        other.workloads[0].metrics[1].id = "p90".to_owned();
+        other.workloads[0].metrics[0].margin = 0.5;
+        other.alpha = 0.2;
+        let told = changed_fields(&other, &kept);
+        assert_eq!(told.len(), 4, "{told:?}");
+        for words in [
+            "alpha is 0.2, and the first record gives 0.05",
+            "margins is 0.5, ",
+            "metrics is p50, p90, and the first record gives p50, p99",
+            "workloads is pipes, and the first record gives pipe",
+        ] {
+            assert!(told.iter().any(|one| one.contains(words)), "{words}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn no_name_can_be_read_in_what_is_kept_and_of_long_lists_a_digest_is() {
+        let kept = kept_fields(&planned(&["baseline", "faster"])).unwrap();
+        assert!(kept.bytes().all(|digit| digit.is_ascii_hexdigit()), "{kept}");
+        let ids: Vec<String> = (0..2_000).map(|number| format!("subject-{number}")).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let kept = kept_fields(&planned(&ids)).unwrap();
+        assert!(kept.len() < 20_000, "{}", kept.len());
+        let told = changed_fields(&planned(&ids[1..]), &kept).join("\n");
+        assert!(told.contains("reference is subject-1, and the first record gives subject-0"));
+        assert!(told.contains("subjects is ") && told.contains("of the digest"), "{told}");
+    }
+
+    #[test]
+    fn of_long_values_the_place_where_they_differ_is_told() {
+        let names = |last: &str| {
+            let mut names: Vec<String> = (0..9).map(|number| format!("subject-{number}")).collect();
+            names.push(last.to_owned());
+            names
+        };
+        assert_eq!(
+            difference("subjects", &names("x"), &names("y")),
+            "plan.json: subjects, number 10, is x, and the first record gives y"
+        );
+        let long = |end: &str| vec![format!("{}{end}", "z".repeat(90))];
+        let told = difference("levels", &long("one"), &long("two"));
+        assert!(told.contains("zzzone, and") && told.ends_with("zzztwo"), "{told}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_to_be_so() {
+        for kept in ["", "7", "zz", "+f", "7b7d7"] {
+            let told = changed_fields(&planned(&["a"]), kept);
+            assert!(told.len() == 1 && told[0].contains("cannot be read"), "{kept}: {told:?}");
+        }
+        // A version that kept no field.
+        assert_eq!(changed_fields(&planned(&["a"]), "7b7d"), [""; 0]);
+    }
+}
