@@ -3,7 +3,7 @@
 use crate::pacing::{Clock, Pacing};
 use crate::schedule::{Schedule, awaits_boot, is_hopeless};
 use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Venue, VenueSession};
-use model::{Caveat, Findings, Plan, Record, Trial};
+use model::{Caveat, Findings, Plan, Record, STOPPED_AT_LOOK, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use store::{Attempts, Campaign, CampaignState};
@@ -331,7 +331,7 @@ fn used_up(
         let mut workloads = sitting.workloads.iter();
         workloads.any(|workload| schedule.is_done(block.index, &sitting.subject, workload))
     });
-    let trials_ns: u64 = records.iter().map(|record| record.duration_ns).sum();
+    let trials_ns = model::sum_ns(records.iter().map(|record| record.duration_ns));
     let spent_ns = trials_ns.saturating_add(booting_ns(plan, records));
     let is_over = spent_ns.saturating_add(plan.block_expected_ns(block)) > budget_ns;
     (is_over && !is_begun && !records.is_empty()).then(|| {
@@ -365,7 +365,7 @@ fn stop(campaign: &mut Campaign, blocks: u32, on_event: &mut dyn FnMut(Event)) -
     let most = campaign.plan().looks.last().copied().unwrap_or(blocks);
     if blocks < most {
         let note = format!(
-            "stopped at the look after {blocks} of at most {most} blocks: every primary question is answered"
+            "{STOPPED_AT_LOOK}{blocks} of at most {most} blocks: every primary question is answered"
         );
         let mut plan = campaign.plan().clone();
         plan.notes.push(note.clone());

@@ -4,8 +4,8 @@
 use crate::campaign::repeat_note;
 use crate::schedule::is_hopeless;
 use contract::Result;
-use model::{Block, Caveat, CaveatCode, Plan, Record};
-use std::collections::BTreeSet;
+use model::{Block, Caveat, CaveatCode, Plan, Record, STOPPED_AT_LOOK};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use store::{CampaignState, HeldRecords, LoadedCampaign};
 
@@ -27,9 +27,16 @@ pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> 
 
 /// A campaign with what its records say against its end.
 fn examined(mut loaded: LoadedCampaign) -> LoadedCampaign {
-    let told = [unplanned(&loaded), unfounded(&loaded), unrecorded(&loaded)];
+    let told = [
+        unplanned(&loaded),
+        misplaced(&loaded),
+        unfounded(&loaded),
+        other_look(&loaded),
+        unrecorded(&loaded),
+    ];
     let flaws = told.into_iter().flatten();
-    loaded.flaws.extend(flaws.map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)));
+    // What names values says more than digests that no longer fit, of which there may be many.
+    loaded.flaws.splice(..0, flaws.map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)));
     loaded
 }
 
@@ -49,6 +56,34 @@ fn unplanned(loaded: &LoadedCampaign) -> Option<String> {
         u64::from(first.block) + 1,
         first.subject,
         first.workload
+    ))
+}
+
+/// Records of another subject than the plan has at their place in their block. Names that were
+/// exchanged in the records alone are of planned trials, and stand at each other's places.
+fn misplaced(loaded: &LoadedCampaign) -> Option<String> {
+    // Nobody planned the order of an import.
+    if loaded.plan.imported.is_some() {
+        return None;
+    }
+    let blocks: BTreeMap<u32, &Block> =
+        loaded.plan.blocks.iter().map(|block| (block.index, block)).collect();
+    let planned = |record: &Record| {
+        let place = usize::try_from(record.position).ok()?;
+        Some(blocks.get(&record.block)?.sittings.get(place)?.subject.as_str())
+    };
+    let is_other =
+        |record: &&Record| planned(record).is_some_and(|subject| subject != record.subject);
+    let first = loaded.records.iter().find(is_other)?;
+    Some(format!(
+        "records.jsonl: subject is {} in place {} of block {}, and plan.json gives {}; {} of {} \
+         records are of another subject than plan.json has at their place",
+        first.subject,
+        u64::from(first.position) + 1,
+        u64::from(first.block) + 1,
+        planned(first)?,
+        loaded.records.iter().filter(is_other).count(),
+        loaded.records.len()
     ))
 }
 
@@ -195,10 +230,23 @@ fn ends_at_a_look(loaded: &LoadedCampaign, whole: usize, missing: &[&Block]) -> 
         return false;
     }
     let is_last = plan.looks.last() == Some(look);
-    let stopped = format!("stopped at the look after {look} of at most ");
+    let stopped = format!("{STOPPED_AT_LOOK}{look} of at most ");
     is_last
         || plan.notes.iter().any(|note| note.starts_with(&stopped))
         || analysis::answered_at(plan, &loaded.records) == Some(*look)
+}
+
+/// A look that the plan's notes say the campaign stopped at, where fewer blocks are whole.
+fn other_look(loaded: &LoadedCampaign) -> Option<String> {
+    let most = loaded.plan.noted_look()?;
+    let recorded = Recorded::of(&loaded.plan, &loaded.records);
+    let whole = loaded.plan.blocks.iter().filter(|block| recorded.is_whole(block)).count();
+    (whole < most).then(|| {
+        format!(
+            "plan.json: a note says that the campaign stopped at the look after {most} blocks, and \
+             {whole} blocks are whole"
+        )
+    })
 }
 
 /// What has a record.

@@ -395,6 +395,10 @@ impl VenueSettings {
     }
 }
 
+/// The beginning of the note that an adaptive campaign gets where a look ended it; the number of
+/// blocks follows.
+pub const STOPPED_AT_LOOK: &str = "stopped at the look after ";
+
 /// What digests of plans are made of. A later format of plans that adds what this one does not use
 /// leaves it, and so the campaigns begun under it, as they are.
 const IDENTITY: &str = "schedlab.plan/1";
@@ -487,6 +491,15 @@ impl Plan {
     pub fn claim(&mut self, claims: Vec<Claim>) {
         self.claims = claims;
         self.oldest_format().clone_into(&mut self.format);
+    }
+
+    /// After how many blocks a look ended the campaign, as its notes have it: the most of them.
+    pub fn noted_look(&self) -> Option<usize> {
+        let look = |note: &String| {
+            let (blocks, _) = note.strip_prefix(STOPPED_AT_LOOK)?.split_once(' ')?;
+            blocks.parse::<usize>().ok()
+        };
+        self.notes.iter().filter_map(look).max()
     }
 
     /// The reference: the first subject.

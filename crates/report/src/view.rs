@@ -190,8 +190,9 @@ pub struct Design {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub blocks: Option<usize>,
-    /// Blocks planned, re-runs included, where that is another number. An adaptive campaign has
-    /// planned none in particular, and an import none at all.
+    /// Blocks planned, re-runs included, where that is another number: of an adaptive campaign the
+    /// most that it may run. Absent where such a one ended at a look by its rule, and of an import,
+    /// which planned none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub planned_blocks: Option<usize>,
@@ -348,7 +349,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
             cpus: fact("cpu.online"),
             blocks: (!is_unblocked(plan.imported.as_ref()))
                 .then(|| recorded_blocks(inputs.records)),
-            planned_blocks: planned_blocks(plan, inputs.records),
+            planned_blocks: planned_blocks(inputs),
             subjects: plan.subjects.len(),
             workloads: plan.workloads.iter().map(|workload| workload.label.clone()).collect(),
             trials: inputs.records.len(),
@@ -429,12 +430,26 @@ fn recorded_blocks(records: &[Record]) -> usize {
     records.iter().map(|record| record.block).collect::<BTreeSet<u32>>().len()
 }
 
-/// How many blocks were planned, where so many were not recorded: an adaptive campaign ends at any
-/// of its looks, and of an import nobody planned them.
-fn planned_blocks(plan: &Plan, records: &[Record]) -> Option<usize> {
-    let is_fixed = plan.looks.is_empty() && plan.imported.is_none();
-    let planned = plan.blocks.len();
-    (is_fixed && planned != recorded_blocks(records)).then_some(planned)
+/// How many blocks were planned, where so many were not recorded: an adaptive campaign may end at a
+/// look by its rule, and of an import nobody planned them.
+fn planned_blocks(inputs: &Inputs<'_>) -> Option<usize> {
+    let plan = inputs.plan;
+    let (planned, recorded) = (plan.blocks.len(), recorded_blocks(inputs.records));
+    let is_part = plan.imported.is_none() && planned != recorded && !ends_at_look(inputs, recorded);
+    is_part.then_some(planned)
+}
+
+/// Whether an adaptive campaign of so many recorded blocks ended at a look by its rule. It is neither
+/// unfinished nor was it ended before (`findings.caveats` and those of its files), and the look is
+/// that which a note of its plan names. A block that ran again may be recorded beyond it.
+fn ends_at_look(inputs: &Inputs<'_>, recorded: usize) -> bool {
+    let is_cut = |caveat: &Caveat| {
+        matches!(caveat.code, CaveatCode::StoppedEarly | CaveatCode::Unfinished)
+    };
+    let look = inputs.plan.noted_look().unwrap_or(recorded);
+    look <= recorded
+        && inputs.plan.looks.iter().any(|planned| *planned as usize == look)
+        && !inputs.findings.caveats.iter().chain(inputs.store_caveats).any(is_cut)
 }
 
 fn subjects(plan: &Plan) -> Vec<SubjectView> {

@@ -69,6 +69,29 @@ fn every_format_counts_the_blocks_that_were_recorded() {
     assert_eq!((whole.blocks, whole.planned_blocks), (Some(6), None));
 }
 
+#[test]
+fn an_adaptive_campaign_that_was_cut_says_how_many_of_its_blocks_it_has() {
+    let counts = |campaign: &Campaign| {
+        let design = view(&campaign.inputs()).design;
+        (design.blocks, design.planned_blocks)
+    };
+    for (origin, mut campaign) in [("ended", ended()), ("unfinished", unfinished())] {
+        // Even at a look: it was not its rule that ended it.
+        campaign.plan.looks = vec![6, 10, 20];
+        assert_eq!(counts(&campaign), (Some(10), Some(20)), "{origin}");
+        campaign.plan.looks = vec![6, 20];
+        assert_eq!(counts(&campaign), (Some(10), Some(20)), "{origin}");
+    }
+    let mut campaign = of_four_hundred();
+    campaign.plan.looks = vec![6, 10, 400];
+    assert_eq!(counts(&campaign), (Some(6), None));
+    let note = |blocks: u32| format!("stopped at the look after {blocks} of at most 400 blocks: x");
+    campaign.plan.notes = vec![note(6)];
+    assert_eq!(counts(&campaign), (Some(6), None));
+    campaign.plan.notes = vec![note(10)];
+    assert_eq!(counts(&campaign), (Some(6), Some(400)), "it has not as many as its note says");
+}
+
 fn page_of(width: usize) -> Page {
     Page { is_verbose: true, ..page(width) }
 }
@@ -118,9 +141,9 @@ fn an_ended_campaign_is_explained_by_the_interval_that_decided_it() {
     }
     for right in [
         "because ended on purpose after 9 pairs: judged by the interval of the family that holds at \
-         every look; +16.3 to +23.6 % (97.5 %) lies on one side of no difference, and even its near \
-         end beyond 3 %",
-        "-2.8 to +2.1 % (97.5 %) lies within the margin of 3 %",
+         every look; 14.0 to 19.1 % lower (97.5 %) lies on one side of no difference, and even its \
+         near end beyond 3 %",
+        "2.1 % lower to 2.8 % higher (97.5 %) lies within the margin of 3 %",
     ] {
         assert!(told.contains(right), "{right}: {told}");
     }
