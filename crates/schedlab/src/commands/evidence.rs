@@ -106,7 +106,12 @@ fn compared_with_origin(common: &Common, directory: &Path, mut loaded: LoadedCam
             super::planning::text_of_regular(&directory.join(loaded.origin)).unwrap_or_default();
         let told =
             import_evidence::differences(&loaded.plan, &loaded.records, &mapping, loaded.origin);
-        let named = told.into_iter().map(|one| Caveat::new(CaveatCode::EvidenceChanged, one));
+        // The first record may have named the same.
+        let named: Vec<Caveat> = told
+            .into_iter()
+            .map(|one| Caveat::new(CaveatCode::EvidenceChanged, one))
+            .filter(|one| !loaded.flaws.contains(one))
+            .collect();
         loaded.flaws.splice(..0, named);
     }
     let not_replanned = match replanned(common, directory, &loaded, false) {

@@ -1,6 +1,6 @@
 //! `schedlab import`: other people's numbers become a campaign.
 
-use super::import_evidence::usual_title;
+use super::import_evidence::{BETWEEN_FILES, usual_title};
 use super::planning::text_of;
 use super::run::deliver;
 use super::{evidence, reports};
@@ -302,7 +302,7 @@ fn settings(arguments: &Import, files: &[File]) -> Result<ImportSettings> {
         .and_then(|file| file.path.file_stem())
         .map_or_else(|| stem.to_owned(), |stem| stem.to_string_lossy().into_owned());
     let name = plan::name_of(arguments.name.as_deref().unwrap_or(&stem));
-    let files = names.join(", ");
+    let files = names.join(BETWEEN_FILES);
     Ok(ImportSettings {
         title: arguments.title.clone().unwrap_or_else(|| usual_title(&files)),
         name: if name.is_empty() { "import".to_owned() } else { name },

@@ -4,11 +4,15 @@
 
 use importers::{DEFAULT_ALPHA, Mapping};
 use model::{Comparisons, Plan, Record};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Margins that a metric has by its kind where an import was given none: those of
 /// `model::Metric::new`, of which the last is iozone's, too.
 const USUAL_MARGINS: [f64; 3] = [0.02, 0.05, 0.10];
+
+/// What stands between the names of the files of an import.
+pub(super) const BETWEEN_FILES: &str = ", ";
 
 /// The title of an import that was given none: of the names of its files.
 pub(super) fn usual_title(files: &str) -> String {
@@ -49,9 +53,13 @@ pub(super) fn differences(
     if let (Some(reference), Some(first)) = (reference, plan.subjects.first()) {
         note("reference", first.id.clone(), from, reference.to_owned());
     }
+    // Only of the files that it was given can a title be made.
+    let named = GivenFiles::of(plan);
+    let files = if named.are(&imported.file) { imported.file.clone() } else { named.words() };
+    note("imported file", imported.file.clone(), options, files.clone());
     let (from, title) = match option(plan, "--title") {
         Some(title) => (options, title.to_owned()),
-        None => ("the import of these files", usual_title(&imported.file)),
+        None => ("the import of these files", usual_title(&files)),
     };
     note("title", plan.title.clone(), from, title);
     let pairs = |is_reference: bool| {
@@ -72,13 +80,60 @@ pub(super) fn differences(
     told
 }
 
+/// The files of an import as its command line has them, each with the names that it may have: of
+/// `SUBJECT=PATH` that of the path, and where a file has such a name, the whole of it.
+struct GivenFiles(Vec<Vec<String>>);
+
+impl GivenFiles {
+    fn of(plan: &Plan) -> Self {
+        let name = |path: &str| {
+            let last = Path::new(path).file_name();
+            last.map_or_else(|| path.to_owned(), |last| last.to_string_lossy().into_owned())
+        };
+        let names = |word: &String| match word.split_once('=') {
+            Some((_, path)) => vec![name(path), name(word)],
+            None => vec![name(word)],
+        };
+        Self(files(plan).map(names).collect())
+    }
+
+    /// Whether they are those that a text names, one after the other.
+    fn are(&self, text: &str) -> bool {
+        if self.0.is_empty() {
+            return true;
+        }
+        // What may be left of the text; each name is taken from its beginning.
+        let mut rests = BTreeSet::from([text]);
+        for (at, names) in self.0.iter().enumerate() {
+            let follows = if at == 0 { "" } else { BETWEEN_FILES };
+            let mut left = BTreeSet::new();
+            for rest in rests.iter().copied().filter_map(|rest| rest.strip_prefix(follows)) {
+                left.extend(names.iter().filter_map(|name| rest.strip_prefix(name.as_str())));
+            }
+            rests = left;
+        }
+        rests.contains("")
+    }
+
+    /// Their names as an import writes them.
+    fn words(&self) -> String {
+        let names: Vec<&str> =
+            self.0.iter().filter_map(|names| names.first().map(String::as_str)).collect();
+        names.join(BETWEEN_FILES)
+    }
+}
+
+/// The words of an import's command line that name its files: they stand before its options.
+fn files(plan: &Plan) -> impl Iterator<Item = &String> {
+    plan.options.iter().take_while(|word| !word.starts_with("--"))
+}
+
 /// Subjects that are called otherwise than the files they were read from, of which others are called so.
 /// Of a format with names of its own none is.
 fn renamed(plan: &Plan) -> Option<String> {
-    let files = plan.options.iter().take_while(|word| !word.starts_with("--"));
     let ids: Vec<&str> = plan.subjects.iter().map(|subject| subject.id.as_str()).collect();
     let mut given: Vec<String> = Vec::new();
-    for file in files {
+    for file in files(plan) {
         // A file may have a name like `SUBJECT=PATH`: then the whole of it names the subject.
         let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let stem = stem.unwrap_or_else(|| file.clone());
@@ -234,6 +289,32 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_the_import_was_not_given_is_named_and_its_title_is_not_accused() {
+        let told = |options: &[&str], file: &str| {
+            let mut plan = import(options);
+            plan.imported.as_mut().unwrap().file = file.to_owned();
+            plan.title = "Imported: t.csv".to_owned();
+            differences(&plan, &records(), MAPPING, "import.toml")
+        };
+        let other =
+            "plan.json: imported file is u.csv, and the import's command line gives t.csv";
+        assert_eq!(told(&["dir/t.csv"], "u.csv"), [other]);
+        assert_eq!(told(&["a=dir/t.csv"], "u.csv"), [other]);
+        for (options, file) in [
+            (&["dir/t.csv"][..], "t.csv"),
+            (&["a=dir/t.csv"][..], "t.csv"),
+            (&["a=t.csv", "--margin", "2%"][..], "a=t.csv"),
+            (&["a=t.csv", "b, c.csv"][..], "t.csv, b, c.csv"),
+        ] {
+            let told = told(options, file).join("\n");
+            assert!(!told.contains("imported file"), "{options:?}: {told}");
+        }
+        let fewer = told(&["a=t.csv", "b=u.csv"], "t.csv").join("\n");
+        let both = "imported file is t.csv, and the import's command line gives t.csv, u.csv";
+        assert!(fewer.contains(both), "{fewer}");
+    }
+
+    #[test]
     fn a_subject_that_is_called_otherwise_than_its_file_was_renamed() {
         for (options, is_told) in [
             (["a=old.csv", "c=new.csv"], true),
@@ -244,12 +325,18 @@ mod tests {
             (["old.csv", "new.csv"], false),
             (["a.csv", "--name"], false),
         ] {
-            let told = differences(&import(&options), &records(), MAPPING, "import.toml");
+            let mut plan = import(&options);
+            let files = GivenFiles::of(&plan).words();
+            plan.title = usual_title(&files);
+            plan.imported.as_mut().unwrap().file = files;
+            let told = differences(&plan, &records(), MAPPING, "import.toml");
             let words = "plan.json: subjects is a, b, and the import's command line gives a, c";
             assert_eq!(told, [words][..usize::from(is_told)], "{options:?}");
         }
         let mapped = format!("subject = \"who\"\n{MAPPING}");
-        let mapped_plan = import(&["a.csv", "c.csv"]);
+        let mut mapped_plan = import(&["a.csv", "c.csv"]);
+        mapped_plan.title = usual_title("a.csv, c.csv");
+        mapped_plan.imported.as_mut().unwrap().file = "a.csv, c.csv".to_owned();
         assert_eq!(differences(&mapped_plan, &records(), &mapped, "import.toml"), [""; 0]);
     }
 }
