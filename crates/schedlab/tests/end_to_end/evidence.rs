@@ -75,6 +75,16 @@ fn makespan(plan: &mut serde_json::Value) -> &mut serde_json::Value {
     metrics.iter_mut().find(|metric| metric["id"] == "makespan").unwrap()
 }
 
+/// Exchanges words in each document of a campaign, as a search and replacement in all files does.
+fn everywhere(directory: &Path, words: &[(&str, &str)]) {
+    for name in ["experiment.toml", "plan.json", "records.jsonl", "state.json"] {
+        let path = directory.join(name);
+        let text = fs::read_to_string(&path).unwrap();
+        let changed = words.iter().fold(text, |text, (word, other)| text.replace(*word, other));
+        fs::write(path, changed).unwrap();
+    }
+}
+
 /// A way to edit a campaign, and what is told of it.
 type Edit = (&'static str, fn(&Path), &'static [&'static str]);
 /// A change of a stored document.
@@ -330,9 +340,61 @@ const EDITS: &[Edit] = &[
             });
         },
         &[
+            "plan.json: subjects is baseline, baseline-again, eevdf, and the first record gives \
+             baseline, baseline-again, faster",
             "was made from another text than that which lies beside it",
             "was changed after it was written",
         ],
+    ),
+    (
+        "subjects exchanged everywhere",
+        |directory| {
+            everywhere(directory, &[("baseline", "@"), ("faster", "baseline"), ("@", "faster")]);
+        },
+        &[
+            "plan.json: reference is faster, and the first record gives baseline",
+            "plan.json: subjects is faster, ",
+            ", and the first record gives baseline, baseline-again, faster",
+        ],
+    ),
+    (
+        "subjects exchanged in the records",
+        |directory| {
+            edit(directory, "records.jsonl", |text| {
+                let text = text.replace("\"subject\":\"faster\"", "\"subject\":\"@\"");
+                let text = text.replace("\"subject\":\"baseline\"", "\"subject\":\"faster\"");
+                text.replace("\"subject\":\"@\"", "\"subject\":\"baseline\"")
+            });
+        },
+        &[
+            "records.jsonl: subject is ",
+            "16 of 24 records are of another subject than plan.json has at their place",
+        ],
+    ),
+    (
+        "workload renamed everywhere",
+        |directory| {
+            edit(directory, "experiment.toml", |text| {
+                text.replace("use = \"messaging\"", "use = \"messaging\"\nlabel = \"storm\"")
+            });
+            edit_plan(directory, |plan| {
+                plan["workloads"][0]["label"] = "storm".into();
+                for block in plan["blocks"].as_array_mut().unwrap() {
+                    for sitting in block["sittings"].as_array_mut().unwrap() {
+                        sitting["workloads"] = serde_json::json!(["storm"]);
+                    }
+                }
+            });
+            edit(directory, "records.jsonl", |text| {
+                text.replace("\"workload\":\"messaging\"", "\"workload\":\"storm\"")
+            });
+        },
+        &["plan.json: workloads is storm, and the first record gives messaging"],
+    ),
+    (
+        "metric renamed everywhere",
+        |directory| everywhere(directory, &[("makespan", "total_time")]),
+        &["plan.json: primary is total_time, and the first record gives makespan"],
     ),
 ];
 
@@ -563,6 +625,118 @@ fn a_reference_and_a_title_that_an_import_was_not_asked_for_are_named_with_both_
         assert!(verified.contains(words), "{words}: {verified}");
         fs::write(directory.join("plan.json"), &kept).unwrap();
     }
+}
+
+/// An import of a table with blocks, whose plan says all that one can say of where it is from.
+fn import_in_blocks(bench: &Bench) -> PathBuf {
+    let mut text = "who,round,ms\n".to_owned();
+    for round in 0..8 {
+        let noise = 0.01 * f64::from(round * 5 % 7);
+        let _ = writeln!(text, "a,{round},{}\nb,{round},{}", 10.0 + noise, 12.0 + noise);
+    }
+    let table = bench.path().join("table.csv");
+    fs::write(&table, text).unwrap();
+    let table = table.display().to_string();
+    let words = ["import", "csv", &table, "--subject", "who", "--block", "round"];
+    bench.expect(0, &[words.as_slice(), &["--value", "ms:lower"]].concat());
+    bench.campaign()
+}
+
+#[test]
+fn each_field_that_says_where_an_import_is_from_is_named_with_both_values() {
+    let bench = Bench::new();
+    let directory = import_in_blocks(&bench);
+    let kept = fs::read(directory.join("plan.json")).unwrap();
+    let edits: [(&str, PlanEdit); 9] = [
+        ("imported format is tsv, and the first record gives csv", |plan| {
+            plan["imported"]["format"] = "tsv".into();
+        }),
+        ("imported file is other.csv, and the first record gives table.csv", |plan| {
+            plan["imported"]["file"] = "other.csv".into();
+        }),
+        ("imported file is other.csv, and the import's command line gives table.csv", |plan| {
+            plan["imported"]["file"] = "other.csv".into();
+        }),
+        ("imported digest is 00, and the first record gives ", |plan| {
+            plan["imported"]["digest"] = "00".into();
+        }),
+        ("imported design is {\"unblocked\":", |plan| {
+            plan["imported"]["design"] =
+                serde_json::json!({"unblocked": {"dimensions": [], "fixed": []}});
+        }),
+        ("imported order is unknown, and the first record gives ", |plan| {
+            plan["imported"]["order"] = "unknown".into();
+        }),
+        ("imported caveats is ", |plan| {
+            plan["imported"]["caveats"] =
+                serde_json::json!([{"code": "COPIED", "detail": "by hand"}]);
+        }),
+        ("imported parts is core, and the first record gives absent", |plan| {
+            plan["imported"]["parts"] = serde_json::json!(["core"]);
+        }),
+        ("imported copied is b, and the first record gives absent", |plan| {
+            plan["imported"]["copied"] = serde_json::json!(["b"]);
+        }),
+    ];
+    for (number, (words, change)) in edits.into_iter().enumerate() {
+        edit_plan(&directory, change);
+        let bundle = bench.path().join(format!("{number}.tar.gz")).display().to_string();
+        bench.expect(0, &["bundle", "last", "--output", &bundle]);
+        let verified = bench.expect(1, &["verify", &bundle]);
+        assert!(verified.contains(&format!("plan.json: {words}")), "{words}: {verified}");
+        assert!(!verified.contains("plan.json: title is"), "{words}: {verified}");
+        fs::write(directory.join("plan.json"), &kept).unwrap();
+    }
+}
+
+#[test]
+fn names_that_were_exchanged_in_every_file_of_an_import_are_named_with_both_values() {
+    let bench = Bench::new();
+    let directory = import_in_blocks(&bench);
+    let exchanged = |text: String| {
+        let text = text.replace("\"a\"", "\"@\"").replace("\"b\"", "\"a\"");
+        text.replace("\"@\"", "\"b\"")
+    };
+    edit(&directory, "plan.json", exchanged);
+    edit(&directory, "records.jsonl", exchanged);
+    let bundle = bench.path().join("exchanged.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", "last", "--output", &bundle]);
+    let verified = bench.expect(1, &["verify", &bundle]);
+    for told in [
+        "plan.json: reference is b, and the first record gives a",
+        "plan.json: subjects is b, a, and the first record gives a, b",
+    ] {
+        assert!(verified.contains(told), "{told}: {verified}");
+    }
+}
+
+#[test]
+fn an_adaptive_campaign_that_was_cut_says_how_many_of_its_blocks_it_has() {
+    let bench = Bench::new();
+    let text = KNOWN_EFFECT.replace("blocks = 8", "blocks = [6, 10, 16]");
+    let file = bench.experiment("adaptive", &text);
+    bench.expect(0, &["run", &file]);
+    let directory = bench.campaign();
+    fs::remove_dir_all(bench.path().join("run/campaigns")).unwrap();
+    edit_lines(&directory, |lines| lines.truncate(15));
+    edit_state(&directory, |state| {
+        state["state"] = "unfinished".into();
+        state.remove("head").unwrap();
+    });
+    edit_plan(&directory, |plan| {
+        let note = "stopped at the look after 10 of at most 16 blocks: every primary question is \
+                    answered";
+        plan["notes"].as_array_mut().unwrap().push(note.into());
+    });
+    bench.expect(0, &["judge", "last", "--end"]);
+    let shown = bench.expect(0, &["show", "last"]).replace('\u{a0}', " ");
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("5 of 16 planned blocks of 3 subjects"), "{shown}");
+    let bundle = bench.path().join("cut.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", "last", "--output", &bundle]);
+    let verified = bench.expect(1, &["verify", &bundle]);
+    let told = "the campaign stopped at the look after 10 blocks, and 5 blocks are whole";
+    assert!(verified.contains(told), "{verified}");
 }
 
 #[test]
