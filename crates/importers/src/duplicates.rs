@@ -1,10 +1,10 @@
-//! Values that stand twice: a file that was given under two names, a block that was copied.
+//! Values that stand twice: a file that was given under two names, a block or executions that were
+//! copied.
 
 use crate::near_copies::{MeasuredValues, near_copy};
+use crate::repeated::{DescribedCopy, digest, repeated};
 use model::{Caveat, CaveatCode, Invocation, Record, SampleData};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Debug, Write};
-use std::hash::{DefaultHasher, Hasher};
 
 /// So many records of two subjects are not the same by chance.
 const LEAST_RECORDS: usize = 3;
@@ -24,15 +24,13 @@ pub(crate) struct Copies {
     pub subjects: BTreeSet<String>,
 }
 
-/// One that was found: in words, and whose values it has.
-type DescribedCopy<'a> = (String, Vec<&'a str>);
-
 /// What of these records is that of others, value for value.
 pub(crate) fn copied(records: &[Record], has_blocks: bool) -> Copies {
     let mut found = subjects(records);
     if has_blocks {
         found.extend(blocks(records));
     }
+    found.extend(repeated(records));
     let mut copies = Copies::default();
     let mut told = Vec::new();
     for (detail, of) in found {
@@ -191,20 +189,6 @@ fn is_telling(invocations: &[Invocation]) -> bool {
         SampleData::Histogram(_) => true,
         SampleData::Quotient { .. } | SampleData::Proportion { .. } => false,
     })
-}
-
-fn digest(value: &impl Debug) -> u64 {
-    struct Digest(DefaultHasher);
-    impl Write for Digest {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            self.0.write(text.as_bytes());
-            Ok(())
-        }
-    }
-    let mut digest = Digest(DefaultHasher::new());
-    // Writing into a hasher cannot fail.
-    let _ = write!(digest, "{value:?}");
-    digest.0.finish()
 }
 
 /// Whether these are not all the same value: a count of nothing is the same everywhere.

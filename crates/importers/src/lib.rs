@@ -30,6 +30,7 @@ mod perf_stat;
 mod picture;
 mod post_hoc;
 mod registry;
+mod repeated;
 mod row_order;
 mod schbench;
 mod shared_levels;

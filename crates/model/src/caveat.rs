@@ -85,7 +85,7 @@ codes! {
     Clamped RobustVerdicts "CLAMPED" "Values exceeded the range of the histogram and were counted at its end.",
     ClosedLoop Elsewhere "CLOSED_LOOP" "The load waits for each answer, so tails are conditional on its own pauses.",
     ConditionalSuccess SameWork "CONDITIONAL_SUCCESS" "Some runs failed; the figures describe those that succeeded.",
-    Copied Design "COPIED" "Values stand twice: one subject has those of another, all or most of them, or a block is there once more.",
+    Copied Design "COPIED" "Values stand twice: one subject has those of another, all or most of them, a block is there once more, or executions of a subject are other ones of it.",
     Contradicted Design "CONTRADICTED" "The source contradicts itself: what it says of its values is not what they give. The values count.",
     DefaultsDiffer SameWork "DEFAULTS_DIFFER" "The kernels differ in settings that the experiment asks nothing about: a difference between them may be that of a setting.",
     Degradation Elsewhere "DEGRADATION" "A metric got worse while the campaign went on, by more than its margin.",

@@ -32,7 +32,7 @@ obstacles! {
     ObservedLatency AnyAnswer "A latency was measured while a probe that acts on every event was attached. Forbids any answer: the comparison is invalid.",
     NoValidBlock AnyAnswer "Blocks broke validity rules, and none is left to pair. Forbids any answer: the comparison is invalid.",
     ChangedEvidence EveryVerdict "The plan, the experiment or the records are not as they were written. Forbids every verdict.",
-    CopiedValues EveryVerdict "Of an import, values of either subject stand twice, under another subject or in another block. Forbids every verdict.",
+    CopiedValues EveryVerdict "Of an import, values of either subject stand twice, under another subject, in another block or in another execution. Forbids every verdict.",
     FailedControl EveryVerdict "The A/A control of a workload and metric that the question rests on was judged better or worse than its twin. Forbids every verdict.",
     UnequalFailures EveryVerdict "The subjects failed or broke validity rules at different rates, or one failed often. Forbids every verdict.",
     ZeroValue EveryVerdict "A value was zero or negative, so that a ratio is not defined. Forbids every verdict.",

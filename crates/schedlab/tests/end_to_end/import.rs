@@ -98,8 +98,9 @@ fn parts_of_one_execution_have_no_verdict_unless_the_user_says_that_they_are_exe
     }
 }
 
-/// Two blocks copied to eight, and eight values beside the same times 1.07.
-fn copies() -> [String; 2] {
+/// Two blocks copied to eight, eight values beside the same times 1.07, and five executions of each
+/// subject copied to twenty.
+fn copies() -> [String; 3] {
     let measured = [("100.1234", "90.2311"), ("101.3321", "90.9317")];
     let mut blocks = "block,subject,time\n".to_owned();
     for (block, copied) in [0, 1, 1, 0, 1, 0, 0, 1].into_iter().enumerate() {
@@ -115,14 +116,30 @@ fn copies() -> [String; 2] {
             let _ = writeln!(scaled, "{run},{subject},{value:.4}");
         }
     }
-    [blocks, scaled]
+    let mut repeated = "run,subject,time\n".to_owned();
+    let measured = [
+        ("99.5675", "90.2311"),
+        ("99.1704", "91.9317"),
+        ("100.9212", "90.7749"),
+        ("100.2846", "91.0188"),
+        ("98.7131", "89.6402"),
+    ];
+    for (run, (a, b)) in measured.into_iter().cycle().take(20).enumerate() {
+        let both = if run % 2 == 0 { [("a", a), ("b", b)] } else { [("b", b), ("a", a)] };
+        for (subject, value) in both {
+            let _ = writeln!(repeated, "{run},{subject},{value}");
+        }
+    }
+    [blocks, scaled, repeated]
 }
 
 #[test]
 fn values_that_stand_twice_have_no_verdict_and_decide_no_gate() {
     let bench = Bench::new();
     let file = bench.path().join("copies.csv").display().to_string();
-    for (text, unit) in copies().into_iter().zip(["--block=block", "--replicate=run"]) {
+    for (text, unit) in
+        copies().into_iter().zip(["--block=block", "--replicate=run", "--replicate=run"])
+    {
         std::fs::write(&file, text).unwrap();
         let usual = ["import", "csv", &file, "--subject", "subject", "--value", "time:lower"];
         let all: Vec<&str> = usual.into_iter().chain([unit]).collect();
