@@ -8,6 +8,7 @@
 
 mod alternation;
 mod file_order;
+mod mix;
 mod noise;
 mod samples;
 mod table;
@@ -408,6 +409,64 @@ mod tests {
         let mean = (0..5).map(|r| of_execution("a", r)).sum::<f64>() / 5.0;
         let value = find(&findings, "overall").reference_value.unwrap();
         assert!((value / mean.exp() - 1.0).abs() < 1e-9, "{value}");
+    }
+
+    /// Five executions of each subject, of which those of `a` and `b` have so many rows of each workload;
+    /// a row of the second takes `ratio` as long, whoever measured it.
+    fn mixed(rows: [[usize; 2]; 2], ratio: f64) -> Findings {
+        let plan = imported(
+            vec![metric("m", Direction::Lower, Reduction::Mean)],
+            &["a", "b"],
+            &[],
+        );
+        let value = |side: u32, replicate: u32, level: u32| {
+            let noise = 0.004 * f64::from((replicate * 7 + level * 3 + side) % 5);
+            10.0 * (1.0 + noise) * if level == 2 { ratio } else { 1.0 }
+        };
+        let mut all = records_of(|subject, replicate, level| {
+            let side = u32::from(subject == "b");
+            vec![Sample::values("m", vec![value(side, replicate, level)])]
+        });
+        for record in &mut all {
+            let side = usize::from(record.subject == "b");
+            let count = rows[side][usize::from(record.workload == "w:2")];
+            let row = record.invocations[0].clone();
+            record.invocations = vec![row; count];
+        }
+        crate::judge(&plan, &all)
+    }
+
+    #[test]
+    fn a_difference_that_may_be_one_of_the_mix_has_no_verdict() {
+        for (rows, told) in [
+            ([[9, 1], [1, 9]], "w 1: 90 % of the rows of a, 10 % of those of b"),
+            ([[90, 10], [88, 12]], "w 1: 90 % of the rows of a, 88 % of those of b"),
+        ] {
+            let findings = mixed(rows, 3.0);
+            let overall = find(&findings, "overall");
+            assert_eq!(overall.verdict, Verdict::Inconclusive, "{rows:?}");
+            assert_eq!(overall.obstacle, Some(Obstacle::UnequalMixes), "{rows:?}");
+            let reason = overall.reason.as_deref().unwrap();
+            assert!(reason.contains(told), "{reason}");
+            assert!(has(overall, CaveatCode::UnequalMix));
+            // Like is compared with like in each cell.
+            for cell in ["w:1", "w:2"] {
+                assert_eq!(find(&findings, cell).verdict, Verdict::Equivalent, "{cell}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mix_that_is_the_same_or_can_make_no_difference_has_its_verdict() {
+        // The same mix, of more rows, and one row in a hundred of levels that hardly differ.
+        for (rows, ratio) in
+            [([[9, 1], [9, 1]], 3.0), ([[9, 1], [18, 2]], 3.0), ([[90, 10], [89, 11]], 1.1)]
+        {
+            let findings = mixed(rows, ratio);
+            let overall = find(&findings, "overall");
+            assert_eq!(overall.verdict, Verdict::Equivalent, "{rows:?} {:?}", overall.reason);
+            assert!(!has(overall, CaveatCode::UnequalMix), "{rows:?}");
+        }
     }
 
     #[test]

@@ -131,6 +131,7 @@ codes! {
     Suspended QuietMachine "SUSPENDED" "A process of the trial was stopped, or the machine or guest stood still, while the trial ran: it has no numbers and runs again.",
     TornRecord EnoughData "TORN_RECORD" "The last record was cut off by a crash and dropped.",
     UnblockedDesign Design "UNBLOCKED_DESIGN" "The numbers were not collected in randomised blocks.",
+    UnequalMix SameWork "UNEQUAL_MIX" "Rows of different kinds have unlike shares in the numbers of the subjects: what differs may be the mix, and not the subject.",
     UnequalShares SameWork "UNEQUAL_SHARES" "All processes were stopped when the first was ready, and the slowest had done less than half of its work: the sum over them is one of unequal work.",
     Unfinished EnoughData "UNFINISHED" "The campaign is not finished: intervals hold however often one looks, and there is no verdict yet.",
     ZeroValue EnoughData "ZERO_VALUE" "A value was zero or negative, so a ratio is not defined.",

@@ -296,6 +296,13 @@ fn of_drift(signals: &Signals) -> Vec<Raised> {
     raised
 }
 
+/// Rows of different kinds of which the subjects have unlike shares.
+fn unequal_mixes(detail: &str) -> Raised {
+    let reason = format!("the difference may be one of the mix: {detail}");
+    let code = CaveatCode::UnequalMix;
+    Raised::with_caveat(Obstacle::UnequalMixes, reason, code, detail)
+}
+
 fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     let mut raised = Vec::new();
     if numbers.zeros > 0 {
@@ -319,6 +326,7 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
         );
         raised.push(Raised::silent(Obstacle::CorrelatedBlocks, reason));
     }
+    raised.extend(numbers.unlike_mix.as_deref().map(unequal_mixes));
     if numbers.lonely > 0 {
         let detail = format!("{} cells have values of one subject only", numbers.lonely);
         let reason = format!("{detail}: the mixes differ");

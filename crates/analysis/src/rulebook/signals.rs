@@ -126,6 +126,8 @@ pub(crate) struct SampleNumbers {
     pub zeros: usize,
     /// Cells that have values of one subject only.
     pub lonely: usize,
+    /// How executions of the two hold unlike shares of the rows of different workloads.
+    pub unlike_mix: Option<String>,
     /// A subject without any value.
     pub without_value: Option<String>,
 }

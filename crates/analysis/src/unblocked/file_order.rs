@@ -65,6 +65,7 @@ mod tests {
             series: [Vec::new(), Vec::new()],
             zeros: 0,
             lonely: 0,
+            unlike_mix: None,
             failed: [0; 2],
             completed: [0; 2],
             events: None,

@@ -22,6 +22,8 @@ pub(super) struct Samples<'a> {
     pub(super) zeros: usize,
     /// Cells that only one of the two has.
     pub(super) lonely: usize,
+    /// How the two hold unlike shares of the rows of different workloads.
+    pub(super) unlike_mix: Option<String>,
     /// Trials that failed, of reference and subject.
     pub(super) failed: [u64; 2],
     /// Trials with a value, of reference and subject.
@@ -166,6 +168,7 @@ impl Samples<'_> {
             fewest: self.strata.values().flatten().map(Vec::len).min().unwrap_or(0),
             zeros: self.zeros,
             lonely: self.lonely,
+            unlike_mix: self.unlike_mix.clone(),
             without_value: empty.map(|(_, id)| id.clone()),
         };
         Signals {

@@ -4,6 +4,7 @@
 //! held once, with numbers in place of names, and the samples of a question are made where they are
 //! asked for.
 
+use super::mix::{MixedRows, Mixes};
 use super::name_of;
 use super::samples::Samples;
 use crate::reduce::{Lack, reduce, series};
@@ -12,7 +13,7 @@ use model::{
     Comparisons, Metric, Outcome, ParameterValue, Plan, Question, Record, Reduction, Role, Subject,
     WorkloadPlan,
 };
-use stats::exp;
+use stats::{exp, ln};
 use std::collections::BTreeMap;
 
 /// One value: a logarithm with its place.
@@ -33,6 +34,7 @@ struct ExecutionRow {
     /// Place of the stratum, and reference or subject.
     stratum: u32,
     side: u32,
+    workload: u32,
     replicate: u32,
     /// Rows of the file that it was taken from; a quantile of a merged histogram is one.
     rows: u32,
@@ -77,6 +79,8 @@ pub(super) struct Family<'t, 'a> {
     strata: Vec<Vec<String>>,
     /// Of each workload the place of its levels among these.
     stratum_of: Vec<u32>,
+    /// Dimensions that an execution covers and the questions do not keep.
+    covered: Vec<usize>,
 }
 
 impl<'a> Table<'a> {
@@ -143,6 +147,7 @@ impl<'a> Table<'a> {
             .zip(by_metric)
             .flat_map(|(metric, cells)| self.parts(kept, metric, &cells, &failed));
         let (strata, stratum_of) = self.strata(kept);
+        let is_covered = |index: &usize| !self.is_fixed[*index] && !kept.contains(index);
         Family {
             table: self,
             name: name_of(kept, self.dimensions),
@@ -150,6 +155,7 @@ impl<'a> Table<'a> {
             pairs: pairs(self.plan, pairs_of),
             strata,
             stratum_of,
+            covered: (0..self.dimensions.len()).filter(is_covered).collect(),
         }
     }
 
@@ -271,6 +277,7 @@ impl<'a> Family<'_, 'a> {
             series: [Vec::new(), Vec::new()],
             zeros: 0,
             lonely: 0,
+            unlike_mix: None,
             failed: failed.map(Option::unwrap_or_default),
             completed: [0; 2],
             events: None,
@@ -299,6 +306,7 @@ impl<'a> Family<'_, 'a> {
             rows.push(ExecutionRow {
                 stratum: self.stratum_of[cell.workload as usize],
                 side: side as u32,
+                workload: cell.workload,
                 replicate: cell.record.block,
                 rows: cell.rows() as u32,
                 sequence: cell.record.sequence,
@@ -324,6 +332,7 @@ impl<'a> Family<'_, 'a> {
     fn add_executions(&self, mut rows: Vec<ExecutionRow>, samples: &mut Samples<'a>) {
         // Sums are taken in the order of the records: a stable sort keeps it.
         rows.sort_by_key(|row| (row.stratum, row.side, row.replicate));
+        samples.unlike_mix = self.unlike_mix(&rows, samples);
         let is_of_one = |one: &ExecutionRow, other: &ExecutionRow| {
             (one.stratum, one.side) == (other.stratum, other.side)
         };
@@ -347,6 +356,39 @@ impl<'a> Family<'_, 'a> {
             samples.places.entry(stratum.clone()).or_default()[side] = places;
             samples.strata.entry(stratum.clone()).or_default()[side] = means;
         }
+    }
+
+    /// How executions of the two subjects hold unlike shares of what they cover, of rows sorted by
+    /// stratum, subject and execution.
+    fn unlike_mix(&self, rows: &[ExecutionRow], samples: &Samples<'_>) -> Option<String> {
+        if self.covered.is_empty() {
+            return None;
+        }
+        let mut mixes = Mixes::default();
+        let place = |row: &ExecutionRow| (row.stratum, row.side, row.replicate);
+        for execution in rows.chunk_by(|one, other| place(one) == place(other)) {
+            let of_workload = |row: &ExecutionRow| MixedRows {
+                workload: row.workload,
+                rows: f64::from(row.rows),
+                log: row.log,
+            };
+            let (stratum, side) = (execution[0].stratum, execution[0].side as usize);
+            mixes.add(stratum, side, execution.iter().map(of_workload));
+        }
+        let names = |workload: u32| self.covered_levels(workload);
+        let both = [samples.question.reference.as_str(), &samples.question.subject];
+        mixes.unlike(ln(1.0 + samples.metric.margin), both, &names)
+    }
+
+    /// The levels of a workload that executions cover: each, and all together.
+    fn covered_levels(&self, workload: u32) -> Vec<String> {
+        let levels = &self.table.levels[workload as usize];
+        let name = |index: &usize| format!("{} {}", self.table.dimensions[*index], levels[*index]);
+        let mut names: Vec<String> = self.covered.iter().map(name).collect();
+        if names.len() > 1 {
+            names.push(names.join(" with "));
+        }
+        names
     }
 }
 
