@@ -16,7 +16,7 @@ use crate::questions::Asked;
 use crate::resolution::Steps;
 use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors};
 use crate::steadiness::not_steady;
-use crate::trial_facts::{copied, doubts, fixed_order, is_order_known, parts};
+use crate::trial_facts::{copied, doubts, fixed_order, is_order_known, parts, unlike_mix};
 use model::{
     BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Direction, Effect, FailureCount,
     Interval, Plan, Planning, Reduction, Role, Unit, round_significant as round,
@@ -262,6 +262,7 @@ fn signals(
         doubts: doubts(gathered.plan),
         parts: parts(gathered.plan),
         copied: copied(gathered.plan, question),
+        unlike_mix: unlike_mix(gathered.plan, question),
         by_drift: in_order.by_drift,
         p_predecessor,
         carry_over,

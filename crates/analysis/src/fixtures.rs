@@ -63,5 +63,6 @@ pub(crate) fn in_blocks(order: ImportedOrder) -> Imported {
         caveats: Vec::new(),
         parts: Vec::new(),
         copied: Vec::new(),
+        mixes: Vec::new(),
     }
 }

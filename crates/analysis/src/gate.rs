@@ -809,6 +809,7 @@ mod tests {
                 caveats: vec![Caveat::new(code, "told")],
                 parts: Vec::new(),
                 copied: Vec::new(),
+                mixes: Vec::new(),
             });
             let mut failing = campaign(0.0, 0.005);
             for failed in failing.iter_mut().filter(|record| record.subject == "b") {

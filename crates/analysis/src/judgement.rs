@@ -202,6 +202,7 @@ mod tests {
                 caveats: vec![Caveat::new(CaveatCode::OrderConfounded, "one after the other")],
                 parts: Vec::new(),
                 copied: Vec::new(),
+                mixes: Vec::new(),
             });
         };
         let (mut in_order, mut drifting) = campaign();

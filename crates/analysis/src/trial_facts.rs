@@ -1,7 +1,7 @@
 //! What a trial met that decides something. Records store it as caveats, which are data there:
 //! this is the one place that reads them. A finding's caveats decide nothing.
 
-use model::{Caveat, CaveatCode, Doubt, Imported, Plan, Question, Record};
+use model::{Caveat, CaveatCode, Doubt, Imported, Plan, Question, Record, UnlikeMix};
 use std::collections::BTreeSet;
 
 /// What the record says of the emulated processor that ran it.
@@ -52,6 +52,17 @@ pub(crate) fn copied(plan: &Plan, question: &Question) -> Vec<String> {
     let is_copied =
         |subject: &&String| imported.copied.is_empty() || imported.copied.contains(subject);
     both.filter(is_copied).cloned().collect()
+}
+
+/// What an import says of unlike shares that these two subjects hold of rows of different kinds.
+pub(crate) fn unlike_mix(plan: &Plan, question: &Question) -> Option<String> {
+    let both = [&question.reference, &question.subject];
+    let is_of_both = |mix: &UnlikeMix| {
+        mix.subjects.is_empty() || both.iter().all(|id| mix.subjects.contains(*id))
+    };
+    let mut mixes = plan.imported.iter().flat_map(|imported| &imported.mixes);
+    let found = mixes.find(|mix| mix.metric == question.metric && is_of_both(mix));
+    found.map(|mix| mix.told.clone())
 }
 
 /// What an import says of how its numbers came about that is not sure.

@@ -21,7 +21,7 @@ use crate::observations::latest;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
 use crate::rulebook::{Basis, Evidence, Signals, further, infer, obstacles, rule};
-use crate::trial_facts::{copied, doubts, parts};
+use crate::trial_facts::{copied, doubts, parts, unlike_mix};
 use model::{
     Claim, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Question,
     Record, Tail, Verdict, round_significant as round,
@@ -195,6 +195,7 @@ fn finding(
         doubts: doubts(plan),
         parts: parts(plan),
         copied: copied(plan, &samples.question),
+        unlike_mix: samples.unlike_mix.clone().or_else(|| unlike_mix(plan, &samples.question)),
         ..samples.signals(theta, plan.alpha)
     };
     let raised = obstacles(&signals, Basis::Tests);
@@ -284,6 +285,7 @@ mod tests {
             caveats: Vec::new(),
             parts: Vec::new(),
             copied: Vec::new(),
+            mixes: Vec::new(),
         });
         plan
     }
@@ -414,11 +416,7 @@ mod tests {
     /// Five executions of each subject, of which those of `a` and `b` have so many rows of each workload;
     /// a row of the second takes `ratio` as long, whoever measured it.
     fn mixed(rows: [[usize; 2]; 2], ratio: f64) -> Findings {
-        let plan = imported(
-            vec![metric("m", Direction::Lower, Reduction::Mean)],
-            &["a", "b"],
-            &[],
-        );
+        let plan = imported(vec![metric("m", Direction::Lower, Reduction::Mean)], &["a", "b"], &[]);
         let value = |side: u32, replicate: u32, level: u32| {
             let noise = 0.004 * f64::from((replicate * 7 + level * 3 + side) % 5);
             10.0 * (1.0 + noise) * if level == 2 { ratio } else { 1.0 }
@@ -590,6 +588,7 @@ mod tests {
             caveats,
             parts,
             copied,
+            mixes: Vec::new(),
         });
         let all: Vec<Record> = (0..20_u32)
             .map(|row| {

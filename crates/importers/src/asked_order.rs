@@ -2,7 +2,7 @@
 //! put the subjects in turns that they never had (docs/method.md#m-import-order).
 
 use crate::column_text::ColumnText;
-use crate::table::TableRow;
+use crate::table_row::TableRow;
 use crate::unnamed::{places_in_order, tells_order};
 use model::SharedName;
 use std::collections::BTreeMap;

@@ -140,6 +140,7 @@ fn assemble(
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
     let mut caveats = table.caveats.clone();
     let template = workload(table, settings, format, &primary);
+    let mixes = std::mem::take(&mut table.kinds).unlike(&template.metrics);
     let order = row_order(table);
     let rows = std::mem::take(&mut table.rows);
     let (records, blocks) = if has_blocks {
@@ -180,6 +181,7 @@ fn assemble(
             caveats,
             parts: table.parts.clone(),
             copied: copies.subjects.into_iter().collect(),
+            mixes,
         }),
         probes: Vec::new(),
         settle_ns: 0,

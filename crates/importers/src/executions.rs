@@ -1,6 +1,7 @@
 //! What each execution has of the parameters, as the rows show it: one level, all, or some of them.
 
-use crate::table::{ImportedTable, TableRow};
+use crate::table::ImportedTable;
+use crate::table_row::TableRow;
 use std::collections::HashMap;
 
 /// Parameters of a table, by how many of their levels its executions have.

@@ -40,6 +40,7 @@ mod table;
 mod tidy;
 mod tool_settings;
 mod unnamed;
+mod unnamed_kinds;
 mod wrk;
 
 pub use assemble::{Assembled, ImportSettings, import};

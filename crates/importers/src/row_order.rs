@@ -1,7 +1,8 @@
 //! What is known of the order in which the rows of an import were measured
 //! (docs/method.md#m-import-order).
 
-use crate::table::{ImportedTable, TableRow};
+use crate::table::ImportedTable;
+use crate::table_row::TableRow;
 use model::ImportedOrder;
 use std::collections::{BTreeMap, BTreeSet};
 

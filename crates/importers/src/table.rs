@@ -5,7 +5,9 @@ use crate::metrics::metric_id;
 use crate::post_hoc::ImportChoices;
 use crate::shared_levels::SharedLevels;
 use crate::started::{ExecutionTimes, StartedExecutions};
+use crate::table_row::TableRow;
 use crate::tool_settings::ToolSettings;
+use crate::unnamed_kinds::UnnamedKinds;
 use model::{
     Caveat, CaveatCode, Direction, IMPORT_METRICS, IMPORT_ROWS, Metric, OverLimit, Reduction,
     Sample, SharedName, Unit,
@@ -63,6 +65,8 @@ pub struct ImportedTable {
     started: StartedExecutions,
     /// What files of one subject have in columns of which only all files tell whether they are parts.
     pub(crate) levels: SharedLevels,
+    /// What rows have in columns that nobody named and that may tell kinds of rows apart.
+    pub(crate) kinds: UnnamedKinds,
     /// The files that are tables, in the order of their rows.
     pub(crate) files: Vec<TableFile>,
     /// Names in rows, and of what they measure: hundreds of thousands, whose order nobody asks for.
@@ -105,23 +109,6 @@ pub(crate) struct RowNames<'a> {
     pub execution: Option<Cow<'a, str>>,
     /// The block.
     pub block: Option<&'a str>,
-}
-
-/// A row as a table holds it, with hundreds of thousands of others: each name once.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TableRow {
-    /// The subject.
-    pub subject: SharedName,
-    /// A level of each dimension.
-    pub levels: Vec<SharedName>,
-    /// The execution it belongs to; each row is its own where nobody knows.
-    pub execution: Option<SharedName>,
-    /// The block, where there are blocks.
-    pub block: Option<SharedName>,
-    /// What was measured; empty where it failed.
-    pub samples: Vec<Sample>,
-    /// Why it failed, where it did.
-    pub failure: Option<String>,
 }
 
 impl ImportedTable {

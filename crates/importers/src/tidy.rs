@@ -8,7 +8,8 @@ use crate::last_digits::last_digit;
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
 use crate::shared_levels::SharedLevels;
-use crate::table::{ImportedTable, RowNames, TableFile, TableRow, over};
+use crate::table::{ImportedTable, RowNames, TableFile, over};
+use crate::table_row::TableRow;
 use crate::unnamed::{UnnamedColumns, places_in_order};
 use contract::Description;
 use csv::StringRecord;
@@ -183,6 +184,8 @@ impl Importer for Tidy {
         }
         unnamed.refuse_parts(mapping, &table.rows[first..])?;
         tell_doubts(&unnamed, mapping, first, table);
+        let rows = &table.rows[first..];
+        table.kinds.add(&unnamed.kinds(rows), rows);
         let left_out = unnamed.measured(&table.rows[first..]).into_iter().map(str::to_owned);
         table.choices.left_out.extend(left_out);
         let (used, tells_order) = put_in_order(&unnamed, mapping, &orders, first, table)?;

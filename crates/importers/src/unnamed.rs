@@ -4,7 +4,7 @@
 use crate::column_text::ColumnText;
 use crate::mapping::Mapping;
 use crate::metrics::metric_id;
-use crate::table::TableRow;
+use crate::table_row::TableRow;
 use csv::StringRecord;
 use model::SharedName;
 use outputs::Trouble;
@@ -247,6 +247,18 @@ impl UnnamedColumns {
             return Vec::new();
         }
         telling.into_iter().map(Column::named_fields).collect()
+    }
+
+    /// Columns that nobody named and that may tell kinds of rows apart, with what rows have in them: neither
+    /// executions, nor times, nor measured numbers.
+    pub(crate) fn kinds(&self, rows: &[TableRow]) -> Vec<(&str, &ColumnText)> {
+        let is_one = |column: &&Column| {
+            column.is_unnamed
+                && !column.counts_executions()
+                && matches!(column.holds_times(rows), Ok(false))
+                && !column.is_measured(rows)
+        };
+        self.columns.iter().filter(is_one).map(Column::named_fields).collect()
     }
 
     /// Columns of machines, two at least, that are part of the name of an execution or block.

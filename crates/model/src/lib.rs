@@ -76,8 +76,8 @@ pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
     Background, BackgroundSession, Block, Imported, ImportedDesign, ImportedOrder, Plan,
-    STOPPED_AT_LOOK, SimSettings, Sitting, Subject, Trial, UseCase, Variant, VenueSettings,
-    WorkloadPlan,
+    STOPPED_AT_LOOK, SimSettings, Sitting, Subject, Trial, UnlikeMix, UseCase, Variant,
+    VenueSettings, WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,

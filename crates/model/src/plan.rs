@@ -265,6 +265,23 @@ pub struct Imported {
     /// may be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copied: Vec<String>,
+    /// Subjects that hold unlike shares of rows of different kinds, which only a column tells apart that
+    /// nobody named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mixes: Vec<UnlikeMix>,
+}
+
+/// Rows of different kinds of which two subjects of an import have unlike shares, so that the difference
+/// of their means may be one of the mix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct UnlikeMix {
+    /// Id of the metric.
+    pub metric: String,
+    /// The two subjects; empty where any two may be meant.
+    pub subjects: Vec<String>,
+    /// The column, the level whose shares differ most, and both shares.
+    pub told: String,
 }
 
 /// How imported numbers were collected.

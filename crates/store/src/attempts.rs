@@ -612,6 +612,7 @@ mod tests {
                 caveats: Vec::new(),
                 parts: Vec::new(),
                 copied: Vec::new(),
+                mixes: Vec::new(),
             }),
             ..plan("table", digest)
         };

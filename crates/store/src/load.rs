@@ -368,6 +368,7 @@ mod tests {
             caveats: Vec::new(),
             parts: Vec::new(),
             copied: Vec::new(),
+            mixes: Vec::new(),
         };
         for (imported, origin) in [(Some(imported), "import.toml"), (None, "experiment.toml")] {
             let plan = Plan { imported, ..crate::fixtures::plan(&origin[..6], "digest") };

@@ -82,6 +82,7 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
         );
         raised.push(Raised::silent(Obstacle::CopiedValues, reason));
     }
+    raised.extend(signals.unlike_mix.as_deref().map(unequal_mixes));
     // Ranks show nothing that holds at every look.
     let survivors = signals.survivors.as_ref();
     if let Some(one) = survivors.filter(|one| basis == Basis::Sequence || !one.shows_the_same) {
@@ -326,7 +327,6 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
         );
         raised.push(Raised::silent(Obstacle::CorrelatedBlocks, reason));
     }
-    raised.extend(numbers.unlike_mix.as_deref().map(unequal_mixes));
     if numbers.lonely > 0 {
         let detail = format!("{} cells have values of one subject only", numbers.lonely);
         let reason = format!("{detail}: the mixes differ");

@@ -47,6 +47,8 @@ pub(crate) struct Signals {
     pub parts: Vec<String>,
     /// Of an import, those of the subjects of which values stand twice.
     pub copied: Vec<String>,
+    /// How the two hold unlike shares of rows of different kinds, of an import.
+    pub unlike_mix: Option<String>,
     /// Of an import whose executions are not mixed in order: whether a drift may be the difference, and
     /// whether one may hide it.
     pub by_drift: [bool; 2],
@@ -126,8 +128,6 @@ pub(crate) struct SampleNumbers {
     pub zeros: usize,
     /// Cells that have values of one subject only.
     pub lonely: usize,
-    /// How executions of the two hold unlike shares of the rows of different workloads.
-    pub unlike_mix: Option<String>,
     /// A subject without any value.
     pub without_value: Option<String>,
 }
@@ -155,6 +155,7 @@ impl Signals {
             doubts: Vec::new(),
             parts: Vec::new(),
             copied: Vec::new(),
+            unlike_mix: None,
             by_drift: [false; 2],
             p_predecessor: None,
             carry_over: None,

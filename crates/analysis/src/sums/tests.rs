@@ -6,7 +6,7 @@ use crate::{judge, withhold};
 use model::{
     Caveat, CaveatCode, Claim, ClaimOutcome, ClaimShape, ClaimedEffect, ClaimedOver, ClaimedTurn,
     Direction, Findings, Forbidden, Histogram, ImportedOrder, Metric, Obstacle, Outcome, Plan,
-    Record, Reduction, Sample, Unit, UseCase, Verdict, Weight, WorkloadPlan,
+    Record, Reduction, Sample, Unit, UnlikeMix, UseCase, Verdict, Weight, WorkloadPlan,
 };
 
 const ONE: [f64; 10] = [0.3, -0.7, 0.1, 0.9, -0.4, -0.2, 0.6, -0.9, 0.2, -0.1];
@@ -188,8 +188,18 @@ fn campaign(obstacle: Obstacle) -> Option<Campaign> {
         // Evidence and controls are asked of the findings themselves.
         Obstacle::ChangedEvidence => usual(time(0.02)),
         Obstacle::FailedControl => with_failed_control(),
+        Obstacle::UnequalMixes => {
+            let mut unlike = usual(time(0.02)).imported(ImportedOrder::Column, Vec::new());
+            let mix = UnlikeMix {
+                metric: "m".to_owned(),
+                subjects: vec!["a".to_owned(), "b".to_owned()],
+                told: "op read: 90 % of the rows of a, 10 % of those of b".to_owned(),
+            };
+            unlike.plan.imported.iter_mut().for_each(|imported| imported.mixes = vec![mix.clone()]);
+            unlike
+        }
         // Of numbers without blocks, which nothing adds up.
-        Obstacle::UnequalMixes | Obstacle::FewReplicates | Obstacle::LoneReplicate => return None,
+        Obstacle::FewReplicates | Obstacle::LoneReplicate => return None,
         // Of sums alone.
         Obstacle::Component => return None,
         // A reference that drifted in an order that is not mixed has no verdict at all.

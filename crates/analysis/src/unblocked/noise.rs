@@ -166,6 +166,7 @@ mod tests {
             caveats: Vec::new(),
             parts: Vec::new(),
             copied: Vec::new(),
+            mixes: Vec::new(),
         });
         let mut all: Vec<Record> = Vec::new();
         for (replicate, percents) in (0..).zip(one.iter().zip(other)) {

@@ -168,7 +168,6 @@ impl Samples<'_> {
             fewest: self.strata.values().flatten().map(Vec::len).min().unwrap_or(0),
             zeros: self.zeros,
             lonely: self.lonely,
-            unlike_mix: self.unlike_mix.clone(),
             without_value: empty.map(|(_, id)| id.clone()),
         };
         Signals {

@@ -235,6 +235,7 @@ pub fn imported_grid() -> Campaign {
         caveats: Vec::new(),
         parts: Vec::new(),
         copied: Vec::new(),
+        mixes: Vec::new(),
     });
     for value in &mut campaign.values {
         value.workload = to_label(&value.workload, &value.metric).into();

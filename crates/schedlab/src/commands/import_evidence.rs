@@ -214,6 +214,7 @@ mod tests {
             caveats: Vec::new(),
             parts: Vec::new(),
             copied: Vec::new(),
+            mixes: Vec::new(),
         });
         plan.workloads = vec![WorkloadPlan {
             label: "all".to_owned(),

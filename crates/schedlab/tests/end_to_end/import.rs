@@ -258,6 +258,66 @@ fn runs_of_one_workload_each_are_compared_within_it_whatever_mix_a_subject_has()
     assert_eq!((found, gate), (named, gate_of_named));
 }
 
+/// Sixteen runs of two subjects in turns, each with so many reads and writes; a write takes three times as
+/// long, whoever measured it.
+fn mixed(a: [usize; 2], b: [usize; 2]) -> String {
+    let mut text = "run,who,op,time\n".to_owned();
+    let mut state = 61_u64;
+    let mut noise = move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) as f64 / f64::from(1_u32 << 31) - 0.5) * 0.02
+    };
+    for (run, who) in "abbaabbaabbaabba".chars().enumerate() {
+        let counts = if who == 'a' { a } else { b };
+        for (op, time, count) in [("read", 100.0, counts[0]), ("write", 300.0, counts[1])] {
+            for _ in 0..count {
+                let _ = writeln!(text, "{run},{who},{op},{:.4}", time * (1.0 + noise()));
+            }
+        }
+    }
+    text
+}
+
+/// Whether the column of what was measured was named or not.
+#[test]
+fn a_difference_that_may_be_one_of_the_mix_of_rows_has_no_verdict() {
+    let bench = Bench::new();
+    let file = bench.path().join("mixed.csv").display().to_string();
+    let judged = |rows: String, more: &[&str]| -> Vec<[String; 4]> {
+        std::fs::write(&file, rows).unwrap();
+        let usual = ["import", "csv", &file, "--subject", "who", "--value", "time:lower:ms"];
+        let all: Vec<&str> = usual.iter().chain(more).copied().collect();
+        bench.expect(0, &all);
+        let json = bench.expect(0, &["show", "last", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let findings = report["findings"]["findings"].as_array().unwrap();
+        let told = |finding: &serde_json::Value| {
+            let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+            let workload = text(&finding["question"]["workload"]);
+            let keys = ["verdict", "obstacle", "reason"].map(|key| text(&finding[key]));
+            let [verdict, obstacle, reason] = keys;
+            [workload, verdict, obstacle, reason]
+        };
+        findings.iter().map(told).collect()
+    };
+    for more in [&["--replicate", "run"][..], &["--replicate", "run", "--parameter", "op"]] {
+        let unlike = judged(mixed([9, 1], [1, 9]), more);
+        let [_, verdict, obstacle, reason] = &unlike[0];
+        assert_eq!((verdict.as_str(), obstacle.as_str()), ("inconclusive", "unequal_mixes"));
+        let both = "op read: 90 % of the rows of a, 10 % of those of b";
+        assert!(reason.contains(both), "{reason}");
+        assert_eq!(bench.run(&["gate", "last", "--limit", "time=5%"]).status.code(), Some(5));
+        // Each cell compares like with like.
+        for [workload, verdict, ..] in &unlike[1..] {
+            assert!(workload.starts_with("op:") && verdict == "equivalent", "{workload} {verdict}");
+        }
+        let alike = judged(mixed([9, 1], [9, 1]), more);
+        let [_, verdict, obstacle, reason] = &alike[0];
+        assert_eq!((verdict.as_str(), obstacle.as_str()), ("equivalent", ""), "{reason}");
+    }
+}
+
 #[test]
 fn what_nobody_said_is_a_caveat_and_what_cannot_be_meant_an_error() {
     let bench = Bench::new();
