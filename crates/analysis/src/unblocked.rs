@@ -363,7 +363,10 @@ mod tests {
         let findings = crate::judge(&plan, &all);
         assert_eq!(find(&findings, "w:1").verdict, Verdict::Better);
         assert_eq!(find(&findings, "overall").verdict, Verdict::Inconclusive);
-        assert!(has(find(&findings, "overall"), CaveatCode::AbsentValues));
+        let overall = find(&findings, "overall");
+        assert_eq!(overall.obstacle, Some(Obstacle::UnequalMixes));
+        let absent = overall.caveats.iter().find(|one| one.code == CaveatCode::AbsentValues);
+        assert_eq!(absent.unwrap().detail, "a cell has values of one subject only (w:2 of a)");
     }
 
     #[test]

@@ -10,6 +10,9 @@ const LEAST_POOLED_BLOCKS: usize = 10;
 /// Fewer expected events beyond a percentile give no verdict (docs/method.md#m-quantiles).
 pub(crate) const LEAST_BEYOND: f64 = 10.0;
 
+/// Cells told by name.
+const MOST_NAMED: usize = 3;
+
 /// What steps forbid, where they are seen.
 const TOO_COARSE: &str = "the metric's steps are too coarse to claim equivalence";
 
@@ -304,6 +307,22 @@ fn unequal_mixes(detail: &str) -> Raised {
     Raised::with_caveat(Obstacle::UnequalMixes, reason, code, detail)
 }
 
+/// Cells of one subject alone, of which the first are named.
+fn lonely_cells(cells: &[String]) -> Option<Raised> {
+    let mut named = cells.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if cells.len() > MOST_NAMED {
+        named.push_str(", ..");
+    }
+    let detail = match cells.len() {
+        0 => return None,
+        1 => format!("a cell has values of one subject only ({named})"),
+        count => format!("{count} cells have values of one subject only ({named})"),
+    };
+    let reason = format!("{detail}: the mixes differ");
+    let code = CaveatCode::AbsentValues;
+    Some(Raised::with_caveat(Obstacle::UnequalMixes, reason, code, detail))
+}
+
 fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     let mut raised = Vec::new();
     if numbers.zeros > 0 {
@@ -327,16 +346,7 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
         );
         raised.push(Raised::silent(Obstacle::CorrelatedBlocks, reason));
     }
-    if numbers.lonely > 0 {
-        let detail = format!("{} cells have values of one subject only", numbers.lonely);
-        let reason = format!("{detail}: the mixes differ");
-        raised.push(Raised::with_caveat(
-            Obstacle::UnequalMixes,
-            reason,
-            CaveatCode::AbsentValues,
-            detail,
-        ));
-    }
+    raised.extend(lonely_cells(&numbers.lonely));
     let noun = if numbers.replicates == 1 { "replicate" } else { "replicates" };
     let counted = format!("{} {noun}", numbers.replicates);
     let detail = format!("{counted}, in one stratum {}", numbers.fewest);

@@ -126,8 +126,8 @@ pub(crate) struct SampleNumbers {
     pub fewest: usize,
     /// Values that are zero or negative.
     pub zeros: usize,
-    /// Cells that have values of one subject only.
-    pub lonely: usize,
+    /// Cells that have values of one subject only, each with whose they are.
+    pub lonely: Vec<String>,
     /// A subject without any value.
     pub without_value: Option<String>,
 }

@@ -64,7 +64,7 @@ mod tests {
             strata: BTreeMap::from([(Vec::new(), logs)]),
             series: [Vec::new(), Vec::new()],
             zeros: 0,
-            lonely: 0,
+            lonely: Vec::new(),
             unlike_mix: None,
             failed: [0; 2],
             completed: [0; 2],

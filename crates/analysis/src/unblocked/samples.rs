@@ -20,8 +20,8 @@ pub(super) struct Samples<'a> {
     /// Values of reference and subject as each record has them, as many as show their step.
     pub(super) series: [Vec<f64>; 2],
     pub(super) zeros: usize,
-    /// Cells that only one of the two has.
-    pub(super) lonely: usize,
+    /// Cells that only one of the two has, each with whose they are.
+    pub(super) lonely: Vec<String>,
     /// How the two hold unlike shares of the rows of different workloads.
     pub(super) unlike_mix: Option<String>,
     /// Trials that failed, of reference and subject.
@@ -167,7 +167,7 @@ impl Samples<'_> {
             replicates: self.replicates(),
             fewest: self.strata.values().flatten().map(Vec::len).min().unwrap_or(0),
             zeros: self.zeros,
-            lonely: self.lonely,
+            lonely: self.lonely.clone(),
             without_value: empty.map(|(_, id)| id.clone()),
         };
         Signals {

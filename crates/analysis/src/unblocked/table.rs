@@ -276,7 +276,7 @@ impl<'a> Family<'_, 'a> {
             strata: BTreeMap::new(),
             series: [Vec::new(), Vec::new()],
             zeros: 0,
-            lonely: 0,
+            lonely: Vec::new(),
             unlike_mix: None,
             failed: failed.map(Option::unwrap_or_default),
             completed: [0; 2],
@@ -313,19 +313,25 @@ impl<'a> Family<'_, 'a> {
                 log: cell.log,
             });
         }
-        samples.lonely = self.lonely(&present);
+        samples.lonely = self.lonely(&present, [reference, subject]);
         self.add_executions(rows, &mut samples);
         samples
     }
 
-    /// How many combinations of levels only one of the two has.
-    fn lonely(&self, present: &BTreeMap<u32, [bool; 2]>) -> usize {
+    /// Combinations of levels that only one of the two has, each with whose they are.
+    fn lonely(&self, present: &BTreeMap<u32, [bool; 2]>, both: [&Subject; 2]) -> Vec<String> {
         let mut by_levels: BTreeMap<&[String], [bool; 2]> = BTreeMap::new();
         for (workload, sides) in present {
             let known = by_levels.entry(&self.table.levels[*workload as usize]).or_default();
             known.iter_mut().zip(sides).for_each(|(known, side)| *known |= side);
         }
-        by_levels.values().filter(|sides| sides[0] != sides[1]).count()
+        let all: Vec<usize> = (0..self.table.dimensions.len()).collect();
+        let of_one = by_levels.into_iter().filter(|(_, sides)| sides[0] != sides[1]);
+        let named = of_one.map(|(levels, sides)| {
+            let key: Vec<&str> = levels.iter().map(String::as_str).collect();
+            format!("{} of {}", self.table.label(&all, &key), both[usize::from(sides[1])].id)
+        });
+        named.collect()
     }
 
     /// Rows by stratum, subject and replicate: a mean of logarithms for each execution.
@@ -498,7 +504,7 @@ mod tests {
             let sides = &samples.strata[&Vec::<String>::new()];
             let asked = [&question.reference, &question.subject];
             for (logs, subject) in sides.iter().zip(asked) {
-                let is_own = |log: &f64| (log - stats::ln(value(subject))).abs() < 1e-12;
+                let is_own = |log: &f64| (log - ln(value(subject))).abs() < 1e-12;
                 assert!(logs.len() == 3 && logs.iter().all(is_own), "{question:?}: {logs:?}");
             }
             assert_eq!(samples.completed, [3, 3]);
