@@ -14,9 +14,11 @@ use crate::quality::{
 };
 use crate::questions::Asked;
 use crate::resolution::Steps;
-use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors};
+use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors, Unchosen};
 use crate::steadiness::not_steady;
-use crate::trial_facts::{copied, doubts, fixed_order, is_order_known, parts, unlike_mix};
+use crate::trial_facts::{
+    copied, doubts, fixed_order, is_order_known, is_selected, parts, unchosen, unlike_mix,
+};
 use model::{
     BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Direction, Effect, FailureCount,
     Interval, Plan, Planning, Reduction, Role, Unit, round_significant as round,
@@ -32,6 +34,8 @@ pub(crate) struct Comparison<'a> {
     pub pairs: Pairs,
     pub test: Option<TTest>,
     pub theta: f64,
+    /// What nobody chose, where an import was given another margin or level.
+    pub unchosen: Option<Unchosen>,
     /// The facts that decide what may be said of it.
     pub signals: Signals,
     /// What warns of its numbers and decides nothing.
@@ -60,6 +64,9 @@ impl<'a> Comparison<'a> {
             pairs.subject_first.clear();
         }
         let theta = ln(1.0 + asked.metric.margin);
+        let unchosen = unchosen(gathered.plan, asked.metric, alpha);
+        // No margin that is wider by choice hides a step or a drift.
+        let strict = unchosen.map_or(theta, |usual| usual.theta.min(theta));
         let mut caveats = Vec::new();
         let (mut test, caveat) = widened(&pairs.differences);
         caveats.extend(caveat);
@@ -77,7 +84,7 @@ impl<'a> Comparison<'a> {
         let noise = judged.and_then(|test| noisy(test, pairs.differences.len(), theta, alpha));
         let are_imported = gathered.plan.imported.is_some();
         let known_step = known_step(&pairs, &asked, are_imported);
-        let steps = steps(&pairs, &asked, theta, are_imported);
+        let steps = steps(&pairs, &asked, strict, are_imported);
         if judged.is_some() {
             caveats.extend(warnings(&pairs, &asked, &steps));
         }
@@ -87,17 +94,17 @@ impl<'a> Comparison<'a> {
                 .map(|subject| observations.completed(block.block, subject, &question.workload))
         });
         let direction = asked.metric.direction;
-        caveats.extend(not_steady(trials.flatten(), &asked.metric.source, direction, theta));
+        caveats.extend(not_steady(trials.flatten(), &asked.metric.source, direction, strict));
         let is_pooled = pooled.is_some();
         let facts = Measured { pairs: &pairs, test: test.as_ref(), is_pooled, steps };
-        let signals = signals(&asked, gathered, &facts, theta);
+        let signals = signals(&asked, gathered, &facts, strict);
         caveats.extend(signals.caveats());
         for caveat in of_records(&pairs.caveats) {
             if !caveats.iter().any(|known| known.code == caveat.code) {
                 caveats.push(caveat);
             }
         }
-        Self { asked, pairs, test, theta, signals, caveats, noise, pooled, known_step }
+        Self { asked, pairs, test, theta, unchosen, signals, caveats, noise, pooled, known_step }
     }
 
     /// p of no difference; none where a verdict cannot be.
@@ -108,6 +115,13 @@ impl<'a> Comparison<'a> {
     /// p of a difference as large as the margin.
     pub(crate) fn p_equivalence(&self) -> Option<f64> {
         self.test.and_then(|test| test.p_equivalence(self.theta))
+    }
+
+    /// The same of a difference as large as the margin that nobody chose: that of the metric
+    /// itself where another was given.
+    pub(crate) fn p_unchosen_equivalence(&self) -> Option<f64> {
+        let theta = self.unchosen.map_or(self.theta, |usual| usual.theta);
+        self.test.and_then(|test| test.p_equivalence(theta))
     }
 
     /// Geometric means of reference and subject over the pairs; of shares, plain means.
@@ -158,7 +172,9 @@ impl<'a> Comparison<'a> {
     /// How tests of another kind disagree with the t of the blocks.
     pub(crate) fn skewed(&self, alpha: f64) -> Option<Caveat> {
         let test = self.test.as_ref().filter(|_| self.pooled.is_none())?;
-        skewed(test, &self.pairs.differences, alpha)
+        let differences = &self.pairs.differences;
+        let usual = self.unchosen.filter(|usual| usual.alpha != alpha);
+        skewed(test, differences, alpha).or_else(|| skewed(test, differences, usual?.alpha))
     }
 
     pub(crate) fn ranks(&self, alpha: f64) -> Option<SignedRank> {
@@ -259,7 +275,8 @@ fn signals(
         unequal_work: unequal_work(gathered.observations, asked),
         drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
         fixed_order,
-        doubts: doubts(gathered.plan),
+        doubts: doubts(gathered.plan, &question.metric),
+        is_selected: is_selected(gathered.plan),
         parts: parts(gathered.plan),
         copied: copied(gathered.plan, question),
         unlike_mix: unlike_mix(gathered.plan, question),

@@ -64,5 +64,6 @@ pub(crate) fn in_blocks(order: ImportedOrder) -> Imported {
         parts: Vec::new(),
         copied: Vec::new(),
         mixes: Vec::new(),
+        given: model::GivenChoices::default(),
     }
 }

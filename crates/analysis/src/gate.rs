@@ -35,6 +35,10 @@ fn of_doubt(doubt: Doubt) -> &'static str {
             "nobody said what an independent replicate is: an interval of values that share an \
              execution is too narrow, and passes or fails no gate"
         }
+        Doubt::TurnedDirection => {
+            "which way it is better was given together with the data, against what the format says: \
+             a limit that is kept that way is breached the other way"
+        }
     }
 }
 
@@ -110,7 +114,7 @@ pub fn gate<'a>(
     // Shares of the error rate, which each finding has from its look.
     let (breached_shares, kept_shares) = (holm_levels(&below, 1.0), holm_levels(&above, 1.0));
     let results = asked.iter().enumerate().map(|(index, (finding, fraction))| {
-        let alpha = findings.alpha_of(finding);
+        let alpha = findings.gate_alpha_of(finding);
         let tested = Tested { alpha, breached: breached[index], kept: kept[index] };
         let result = barred(finding, *fraction, findings)
             .or_else(|| fails_more(finding, *fraction, failing[index], findings))
@@ -254,7 +258,10 @@ fn decide<'a>(finding: &'a Finding, fraction: f64, tested: &Tested) -> GateResul
 /// equivalence, but for steps that the test allows for; where the subject seemed better, by what took
 /// that back because the order may be the reason.
 fn withholds(finding: &Finding, outcome: GateOutcome) -> Option<Obstacle> {
-    let mut all = finding.obstacle.iter().chain(&finding.further_obstacles).copied();
+    // The limit has an edge of its own, and is tested at a level that nobody chose.
+    let is_asked = |one: &Obstacle| !matches!(one, Obstacle::GivenLevel | Obstacle::GivenMargin);
+    let obstacles = finding.obstacle.iter().chain(&finding.further_obstacles).copied();
+    let mut all = obstacles.filter(is_asked);
     if outcome == GateOutcome::Breached {
         return all.find(|obstacle| withholds_difference(*obstacle));
     }
@@ -418,7 +425,8 @@ fn level_of_failures(findings: &Findings) -> f64 {
     let judged = findings.findings.iter().filter(|one| one.question.role != Role::Screen);
     let looks: Option<Vec<_>> = judged.map(|finding| finding.look).collect();
     let last = looks.and_then(|looks| looks.into_iter().max_by_key(|look| look.number));
-    last.map_or(findings.alpha, |look| look.alpha.min(findings.alpha))
+    let alpha = last.map_or(findings.alpha, |look| look.alpha.min(findings.alpha));
+    findings.gate_alpha.map_or(alpha, |most| alpha.min(most))
 }
 
 /// A subject that fails more often than the one it is compared with breaches every limit.
@@ -583,6 +591,9 @@ mod tests {
             (Obstacle::HidingDrift, Breached, Inconclusive),
             (Obstacle::CoarseSteps, Breached, Inconclusive),
             (Obstacle::FewDistinctValues, Breached, Inconclusive),
+            // A limit asks nothing of the margin and the level of the findings.
+            (Obstacle::GivenLevel, Breached, Kept),
+            (Obstacle::GivenMargin, Breached, Kept),
         ] {
             assert_eq!(outcome(10.0, obstacle), breached, "{obstacle:?}");
             assert_eq!(outcome(0.0, obstacle), kept, "{obstacle:?}");
@@ -810,6 +821,7 @@ mod tests {
                 parts: Vec::new(),
                 copied: Vec::new(),
                 mixes: Vec::new(),
+                given: model::GivenChoices::default(),
             });
             let mut failing = campaign(0.0, 0.005);
             for failed in failing.iter_mut().filter(|record| record.subject == "b") {

@@ -11,6 +11,7 @@ use crate::pairs::LEAST_BOOTS;
 use crate::questions::questions;
 use crate::ranking::rankings;
 use crate::rulebook::{Basis, Signals};
+use crate::trial_facts::{at_strictest_level, strictest_alpha};
 use crate::use_cases::{self, use_cases};
 use model::{Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, Findings, Plan, Record, Role};
 use std::collections::BTreeMap;
@@ -28,8 +29,11 @@ pub(crate) struct Judgement {
 pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement {
     let plan = &Plan { alpha, ..plan.clone() };
     let observations = Observations::of(records);
-    let counts = failures(plan, &observations);
-    let gathered = Gathered { plan, observations: &observations, counts: &counts };
+    // What stands beside a verdict, and claims, hear of no level that is looser by choice.
+    let at_level = at_strictest_level(plan);
+    let strict = &*at_level;
+    let counts = failures(strict, &observations);
+    let gathered = Gathered { plan: strict, observations: &observations, counts: &counts };
     let comparisons: Vec<Comparison<'_>> = questions(plan)
         .into_iter()
         .map(|asked| Comparison::of(asked, gathered, plan.alpha))
@@ -45,6 +49,7 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement
         plan_digest: plan.digest.clone(),
         seed: plan.seed,
         alpha: plan.alpha,
+        gate_alpha: strictest_alpha(plan),
         families: BTreeMap::from([(DECLARED_FAMILY.to_owned(), family.len())]),
         rankings: Vec::new(),
         use_cases: use_cases(gathered),
@@ -54,8 +59,8 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement
         failures: counts.into_iter().map(rounded).collect(),
         caveats: campaign_caveats(plan, &observations),
     };
-    let mut claimed = claims::findings(plan, records);
-    conclude(plan, Some(&mut claimed), &mut findings);
+    let mut claimed = claims::findings(strict, records);
+    conclude(strict, Some(&mut claimed), &mut findings);
     let signals = family.into_iter().map(|comparison| comparison.signals).collect();
     Judgement { findings, signals, claimed }
 }
@@ -118,7 +123,7 @@ mod tests {
     use crate::{GateLimit, gate};
     use model::{
         Claim, ClaimedEffect, Comparisons, Direction, Finding, Histogram, Imported, ImportedDesign,
-        Obstacle, Outcome, Reduction, Sample, Unit, UseCase, Weight,
+        Obstacle, Outcome, Reduction, Sample, Unit, UseCase, Verdict, Weight,
     };
     use std::collections::BTreeSet;
 
@@ -203,6 +208,7 @@ mod tests {
                 parts: Vec::new(),
                 copied: Vec::new(),
                 mixes: Vec::new(),
+                given: model::GivenChoices::default(),
             });
         };
         let (mut in_order, mut drifting) = campaign();
@@ -330,6 +336,43 @@ mod tests {
         ] {
             assert!(seen.contains(&obstacle), "{obstacle:?} of {seen:?}");
         }
+    }
+
+    #[test]
+    fn a_margin_that_was_declared_decides_and_one_that_came_with_the_numbers_not_alone() {
+        let (mut plan, records) = campaign();
+        let decided = |plan: &Plan| {
+            let findings = judge_at(plan, &records, plan.alpha).findings.findings;
+            let is_it = |one: &&Finding| {
+                let question = &one.question;
+                (&*question.metric, &*question.reference, &*question.subject) == ("time", "a", "b")
+            };
+            let finding = findings.iter().find(is_it).unwrap();
+            (finding.verdict, finding.obstacle)
+        };
+        plan.alpha = 0.2;
+        plan.workloads[0].metrics[0].margin = 0.5;
+        assert_eq!(decided(&plan), (Verdict::Equivalent, None), "of a measured campaign");
+        let mut imported = crate::fixtures::in_blocks(model::ImportedOrder::Unknown);
+        imported.given.usual_margins.insert("time".to_owned(), 0.02);
+        plan.imported = Some(imported);
+        assert_eq!(decided(&plan), (Verdict::Inconclusive, Some(Obstacle::GivenMargin)));
+        plan.workloads[0].metrics[0].margin = 0.001;
+        assert_eq!(decided(&plan), (Verdict::Better, None));
+    }
+
+    #[test]
+    fn a_gate_decides_at_no_level_that_came_with_the_numbers() {
+        let (mut plan, records) = campaign();
+        plan.alpha = 0.2;
+        assert_eq!(judge_at(&plan, &records, 0.2).findings.gate_alpha, None);
+        plan.imported = Some(crate::fixtures::in_blocks(model::ImportedOrder::Unknown));
+        let findings = judge_at(&plan, &records, 0.2).findings;
+        let levels =
+            |finding: &Finding| [findings.alpha_of(finding), findings.gate_alpha_of(finding)];
+        assert!(findings.findings.iter().all(|finding| levels(finding) == [0.2, 0.05]));
+        let stricter = judge_at(&plan, &records, 0.01).findings;
+        assert_eq!(stricter.gate_alpha, None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::comparison::{Comparison, deciding};
 use crate::family::{Family, holm_levels, holm_of, q_values_of};
 use crate::fragility::{FamilyPosition, block_caveat, without_each};
 use crate::pairs::Pairs;
-use crate::rulebook::{Basis, Evidence, Ruling, further, infer, obstacles, rule};
+use crate::rulebook::{Basis, Evidence, Ruling, further, infer, obstacles, owed_to_choice, rule};
 use model::{
     BlockEffect, Caveat, CaveatCode, Finding, LeftOut, Strength, Tail, Verdict,
     round_significant as round,
@@ -21,23 +21,29 @@ pub(crate) fn judge_members(family: &[&Comparison<'_>], alpha: f64) -> Vec<Findi
     let p_equivalences: Vec<_> = family.iter().map(|member| member.p_equivalence()).collect();
     let differences = holm_of(&p_differences);
     let equivalences = holm_of(&p_equivalences);
+    let p_unchosen: Vec<_> = family.iter().map(|member| member.p_unchosen_equivalence()).collect();
+    let unchosen = holm_of(&p_unchosen);
     let (of_differences, of_equivalences) =
         (Family::of(&p_differences), Family::of(&p_equivalences));
     let levels = holm_levels(&p_equivalences, alpha);
     let mut findings = Vec::with_capacity(family.len());
     for (index, comparison) in family.iter().enumerate() {
-        let inference = infer(&Evidence {
+        let evidence = Evidence {
             test: comparison.test.as_ref(),
             difference: differences[index],
             equivalence: equivalences[index],
             theta: comparison.theta,
             alpha,
             family: family.len(),
-        });
+        };
+        let inference = infer(&evidence);
         let outcome = inference.verdict;
         let signals = &comparison.signals;
-        let raised = obstacles(signals, Basis::Tests);
-        let ruling = rule(inference, &raised).clear_unless(signals.is_unclear());
+        let owed = owed_to_choice(&evidence, comparison.unchosen, unchosen[index]);
+        let mut raised = obstacles(signals, Basis::Tests);
+        raised.extend(owed.raised);
+        let is_unclear = signals.is_unclear() || owed.is_unclear;
+        let ruling = rule(inference, &raised).clear_unless(is_unclear);
         let mut left_out = Vec::new();
         if !ruling.is_forbidden() {
             let place = FamilyPosition {

@@ -5,10 +5,12 @@
 //! cases, imported samples, campaigns ended on purpose. Caveats are derived from signals and
 //! obstacles and are never read: a caveat that is dropped changes no verdict.
 
+mod choice;
 mod inference;
 mod obstacles;
 mod signals;
 
+pub(crate) use choice::{Unchosen, owed_to_choice};
 pub(crate) use inference::{Evidence, Inference, infer};
 #[cfg(test)]
 pub(crate) use obstacles::InSum;
@@ -147,9 +149,9 @@ mod tests {
         use Obstacle::{
             CarryOver, ChangedEvidence, CoarseSteps, Component, CopiedValues, CorrelatedBlocks,
             DriftAlone, DriftInOrder, ExecutionParts, FailedControl, FewDistinctValues, FewPairs,
-            FewPooledBlocks, FewReplicates, HidingDrift, LoneReplicate, NoValidBlock,
-            NothingToCompare, ObservedLatency, OneStep, OrderAlone, ShortTail, SurvivorsOnly,
-            UnequalFailures, UnequalMixes, UnequalWork, ZeroValue,
+            FewPooledBlocks, FewReplicates, GivenLevel, GivenMargin, HidingDrift, LoneReplicate,
+            NoValidBlock, NothingToCompare, ObservedLatency, OneStep, OrderAlone, ShortTail,
+            SurvivorsOnly, UnequalFailures, UnequalMixes, UnequalWork, ZeroValue,
         };
         use Verdict::{Better, Equivalent, Inconclusive, Invalid, Worse};
         let as_it_is = [Better, Better, Worse, Worse, Equivalent, Inconclusive];
@@ -181,9 +183,11 @@ mod tests {
             (DriftAlone, without_difference),
             (OrderAlone, without_difference),
             (OneStep, without_difference),
+            (GivenLevel, without_difference),
             (HidingDrift, without_equivalence),
             (CoarseSteps, without_equivalence),
             (FewDistinctValues, without_equivalence),
+            (GivenMargin, without_equivalence),
         ];
         assert_eq!(table.map(|(obstacle, _)| obstacle), Obstacle::ALL, "each has a row");
         for (obstacle, expected) in table {
@@ -228,9 +232,14 @@ mod tests {
         let fixed = Signals { fixed_order: vec!["a, b".to_owned()], ..Signals::of(numbers()) };
         let unlike = Signals { doubts: vec![Doubt::UnlikeSettings], ..Signals::of(numbers()) };
         let unknown = Signals { doubts: vec![Doubt::UnknownReplicates], ..Signals::of(numbers()) };
-        for (signals, is_unclear) in
-            [(Signals::of(numbers()), false), (fixed, true), (unlike, true), (unknown, true)]
-        {
+        let selected = Signals { is_selected: true, ..Signals::of(numbers()) };
+        for (signals, is_unclear) in [
+            (Signals::of(numbers()), false),
+            (fixed, true),
+            (unlike, true),
+            (unknown, true),
+            (selected, true),
+        ] {
             assert_eq!(signals.is_unclear(), is_unclear, "{signals:?}");
             for given in OUTCOMES {
                 let ruling = rule(outcome(given), &[]).clear_unless(signals.is_unclear());

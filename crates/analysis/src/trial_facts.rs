@@ -1,7 +1,12 @@
 //! What a trial met that decides something. Records store it as caveats, which are data there:
 //! this is the one place that reads them. A finding's caveats decide nothing.
 
-use model::{Caveat, CaveatCode, Doubt, Imported, Plan, Question, Record, UnlikeMix};
+use crate::rulebook::Unchosen;
+use model::{
+    Caveat, CaveatCode, DEFAULT_ALPHA, Doubt, Imported, Metric, Plan, Question, Record, UnlikeMix,
+};
+use stats::ln;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// What the record says of the emulated processor that ran it.
@@ -65,14 +70,46 @@ pub(crate) fn unlike_mix(plan: &Plan, question: &Question) -> Option<String> {
     found.map(|mix| mix.told.clone())
 }
 
-/// What an import says of how its numbers came about that is not sure.
-pub(crate) fn doubts(plan: &Plan) -> Vec<Doubt> {
+/// What an import says of how its numbers came about that is not sure, for a metric.
+pub(crate) fn doubts(plan: &Plan, metric: &str) -> Vec<Doubt> {
     let doubt = |caveat: &Caveat| match caveat.code {
         CaveatCode::SettingsDiffer => Some(Doubt::UnlikeSettings),
         CaveatCode::ReplicateLevelUnknown => Some(Doubt::UnknownReplicates),
         _ => None,
     };
     let of_import = plan.imported.iter().flat_map(|imported| &imported.caveats);
-    let each: BTreeSet<Doubt> = of_import.filter_map(doubt).collect();
+    let mut turned = plan.imported.iter().flat_map(|imported| &imported.given.turned);
+    let of_direction = turned.any(|id| id == metric).then_some(Doubt::TurnedDirection);
+    let each: BTreeSet<Doubt> = of_import.filter_map(doubt).chain(of_direction).collect();
     each.into_iter().collect()
+}
+
+/// Whether what an import asks was chosen together with its numbers.
+pub(crate) fn is_selected(plan: &Plan) -> bool {
+    plan.imported.as_ref().is_some_and(|imported| imported.given.is_selected)
+}
+
+/// The margin and the level that a question of an import has without a choice, where another of
+/// either was given together with its numbers. `alpha` is the level that it is judged at.
+pub(crate) fn unchosen(plan: &Plan, metric: &Metric, alpha: f64) -> Option<Unchosen> {
+    let imported = plan.imported.as_ref()?;
+    let usual = imported.given.usual_margins.get(&metric.id).copied();
+    (usual.is_some() || alpha != DEFAULT_ALPHA).then(|| Unchosen {
+        theta: ln(1.0 + usual.unwrap_or(metric.margin)),
+        alpha: DEFAULT_ALPHA,
+    })
+}
+
+/// The level that what decides beside a verdict has at most: that which nobody chose, of an import
+/// for which a looser one was given together with its numbers.
+pub(crate) fn strictest_alpha(plan: &Plan) -> Option<f64> {
+    (plan.imported.is_some() && plan.alpha > DEFAULT_ALPHA).then_some(DEFAULT_ALPHA)
+}
+
+/// The plan at that level.
+pub(crate) fn at_strictest_level(plan: &Plan) -> Cow<'_, Plan> {
+    match strictest_alpha(plan) {
+        Some(alpha) => Cow::Owned(Plan { alpha, ..plan.clone() }),
+        None => Cow::Borrowed(plan),
+    }
 }

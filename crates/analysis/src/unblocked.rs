@@ -20,8 +20,12 @@ use crate::family::{holm_levels, holm_of};
 use crate::observations::latest;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
-use crate::rulebook::{Basis, Evidence, Signals, further, infer, obstacles, rule};
-use crate::trial_facts::{copied, doubts, parts, unlike_mix};
+use crate::rulebook::{
+    Basis, Evidence, Signals, Unchosen, further, infer, obstacles, owed_to_choice, rule,
+};
+use crate::trial_facts::{
+    at_strictest_level, copied, doubts, is_selected, parts, strictest_alpha, unchosen, unlike_mix,
+};
 use model::{
     Claim, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Question,
     Record, Tail, Verdict, round_significant as round,
@@ -49,7 +53,10 @@ pub(crate) fn judge(
         families.insert(name_of(&kept, dimensions), family.len());
         findings.extend(judge_family(plan, family.len(), &|number| family.samples(number)));
     }
-    let claims = claims_of(plan, &table, dimensions);
+    // What stands beside a verdict, and claims, hear of no level that is looser by choice.
+    let at_level = at_strictest_level(plan);
+    let strict = &*at_level;
+    let claims = claims_of(strict, &table, dimensions);
     drop(table);
     // Of cells: one execution that fails may be several trials of a margin.
     let known = counted(latest(records));
@@ -59,13 +66,14 @@ pub(crate) fn judge(
         plan_digest: plan.digest.clone(),
         seed: plan.seed,
         alpha: plan.alpha,
+        gate_alpha: strictest_alpha(plan),
         families,
         rankings: rankings(plan, &findings),
         use_cases: Vec::new(),
         claims,
         trends: Vec::new(),
         findings,
-        failures: failures_among(plan, &known).into_iter().map(rounded).collect(),
+        failures: failures_among(strict, &known).into_iter().map(rounded).collect(),
         caveats: plan.imported.iter().flat_map(|imported| imported.caveats.clone()).collect(),
     }
 }
@@ -140,6 +148,20 @@ fn name_of(kept: &[usize], dimensions: &[String]) -> String {
     names.join("+")
 }
 
+/// The test of a question, its margin on the scale of logarithms, and what nobody chose of it.
+struct Tested {
+    test: Option<TTest>,
+    theta: f64,
+    unchosen: Option<Unchosen>,
+}
+
+impl Tested {
+    /// The margin that nobody chose, on the scale of logarithms.
+    fn usual_theta(&self) -> f64 {
+        self.unchosen.map_or(self.theta, |usual| usual.theta)
+    }
+}
+
 /// Judges so many questions together. Their samples are made twice: all of them at once would be as
 /// many times the file as there are subjects.
 fn judge_family<'a>(
@@ -147,26 +169,34 @@ fn judge_family<'a>(
     count: usize,
     samples_of: &dyn Fn(usize) -> Samples<'a>,
 ) -> Vec<Finding> {
-    let (tests, thetas): (Vec<Option<TTest>>, Vec<f64>) = (0..count)
-        .map(|number| {
-            let samples = samples_of(number);
-            (samples.test(), ln(1.0 + samples.metric.margin))
-        })
-        .unzip();
-    let differences =
-        holm_of(&tests.iter().map(|test| test.and_then(|t| t.p_difference())).collect::<Vec<_>>());
-    let raw: Vec<Option<f64>> = tests
-        .iter()
-        .zip(&thetas)
-        .map(|(test, theta)| test.and_then(|t| t.p_equivalence(*theta)))
-        .collect();
+    let tested = |number: usize| {
+        let samples = samples_of(number);
+        Tested {
+            test: samples.test(),
+            theta: ln(1.0 + samples.metric.margin),
+            unchosen: unchosen(plan, samples.metric, plan.alpha),
+        }
+    };
+    let asked: Vec<Tested> = (0..count).map(tested).collect();
+    let of_each = |p: fn(&Tested) -> Option<f64>| asked.iter().map(p).collect::<Vec<_>>();
+    let differences = holm_of(&of_each(|one| one.test?.p_difference()));
+    let raw = of_each(|one| one.test?.p_equivalence(one.theta));
     let equivalences = holm_of(&raw);
+    let unchosen = holm_of(&of_each(|one| one.test?.p_equivalence(one.usual_theta())));
     let levels = holm_levels(&raw, plan.alpha);
     let judged = (0..count).map(|index| {
-        let adjusted = (differences[index], equivalences[index]);
-        let test = tests[index].as_ref();
+        let Tested { test, theta, unchosen: usual } = &asked[index];
+        let test = test.as_ref();
         let samples = samples_of(index);
-        let mut finding = finding(plan, &samples, test, thetas[index], adjusted, count);
+        let evidence = Evidence {
+            test,
+            difference: differences[index],
+            equivalence: equivalences[index],
+            theta: *theta,
+            alpha: plan.alpha,
+            family: count,
+        };
+        let mut finding = finding(plan, &samples, &evidence, (*usual, unchosen[index]));
         let is_shown = finding.verdict == Verdict::Equivalent;
         if let (Some(effect), Some(test)) = (&mut finding.effect, test.filter(|_| is_shown)) {
             effect.deciding = (!test.is_degenerate()).then(|| deciding(test, levels[index]));
@@ -176,32 +206,40 @@ fn judge_family<'a>(
     judged.collect()
 }
 
+/// The smaller of the margin and of the level that were given and that nobody chose: neither that is
+/// looser by choice hides a step, a drift or what ran before.
+fn strictest(usual: Option<Unchosen>, [theta, alpha]: [f64; 2]) -> [f64; 2] {
+    usual.map_or([theta, alpha], |usual| [usual.theta.min(theta), usual.alpha.min(alpha)])
+}
+
 fn finding(
     plan: &Plan,
     samples: &Samples<'_>,
-    test: Option<&TTest>,
-    theta: f64,
-    (difference, equivalence): (Option<f64>, Option<f64>),
-    family: usize,
+    evidence: &Evidence<'_>,
+    (usual, unchosen): (Option<Unchosen>, Option<f64>),
 ) -> Finding {
+    let Evidence { test, difference, equivalence, theta, alpha, family } = *evidence;
+    let [strict, level] = strictest(usual, [theta, alpha]);
     let order = samples.file_order();
-    let noise = samples.noise(order.as_ref(), theta, plan.alpha);
-    let in_order = order.map(|order| samples.in_order(&order, theta, plan.alpha));
+    let noise = samples.noise(order.as_ref(), strict, level);
+    let in_order = order.map(|order| samples.in_order(&order, strict, level));
     let in_order = in_order.unwrap_or_default();
     let signals = Signals {
         fixed_order: in_order.confounded.or_else(|| samples.alternates()).into_iter().collect(),
         by_drift: in_order.by_drift,
         correlation: noise.correlation,
-        doubts: doubts(plan),
+        doubts: doubts(plan, &samples.question.metric),
+        is_selected: is_selected(plan),
         parts: parts(plan),
         copied: copied(plan, &samples.question),
         unlike_mix: samples.unlike_mix.clone().or_else(|| unlike_mix(plan, &samples.question)),
-        ..samples.signals(theta, plan.alpha)
+        ..samples.signals(strict, level)
     };
-    let raised = obstacles(&signals, Basis::Tests);
-    let evidence = Evidence { test, difference, equivalence, theta, alpha: plan.alpha, family };
-    let is_unclear = signals.is_unclear() || noise.is_unclear;
-    let ruling = rule(infer(&evidence), &raised).clear_unless(is_unclear);
+    let owed = owed_to_choice(evidence, usual, unchosen);
+    let mut raised = obstacles(&signals, Basis::Tests);
+    raised.extend(owed.raised);
+    let is_unclear = signals.is_unclear() || noise.is_unclear || owed.is_unclear;
+    let ruling = rule(infer(evidence), &raised).clear_unless(is_unclear);
     let further = further(&ruling, &raised);
     let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
     let test = test.filter(|_| !hides_value);
@@ -231,7 +269,7 @@ fn finding(
                 test,
                 samples.metric.direction,
                 theta,
-                [plan.alpha, plan.alpha / family.max(1) as f64],
+                [alpha, alpha / family.max(1) as f64],
             )
         }),
         companion: None,
@@ -241,7 +279,7 @@ fn finding(
             .map(|tail| Tail { beyond: round(tail.beyond), supported: tail.supported.map(round) }),
         diagnostics: None,
         blocks: Vec::new(),
-        caveats: samples.caveats(&signals, &raised, noise.caveats),
+        caveats: samples.caveats(&signals, &raised, noise.caveats, strict),
     }
 }
 
@@ -286,6 +324,7 @@ mod tests {
             parts: Vec::new(),
             copied: Vec::new(),
             mixes: Vec::new(),
+            given: model::GivenChoices::default(),
         });
         plan
     }
@@ -318,6 +357,48 @@ mod tests {
 
     fn has(finding: &Finding, code: CaveatCode) -> bool {
         finding.caveats.iter().any(|caveat| caveat.code == code)
+    }
+
+    #[test]
+    fn a_margin_that_came_with_the_numbers_makes_nothing_equivalent_and_nothing_clear() {
+        let all = records_of(|s, r, l| vec![Sample::values("m", vec![noisy(s, r, l)])]);
+        let decided = |margin: f64, usual: Option<f64>| {
+            let rate = Metric { margin, ..metric("m", Direction::Higher, Reduction::Mean) };
+            let mut plan = imported(vec![rate], &["a", "b"], &[]);
+            if let Some(imported) = &mut plan.imported {
+                let usual = usual.map(|usual| ("m".to_owned(), usual));
+                imported.given.usual_margins = usual.into_iter().collect();
+            }
+            let findings = crate::judge(&plan, &all);
+            let finding = find(&findings, "overall");
+            (finding.verdict, finding.obstacle)
+        };
+        assert_eq!(decided(0.5, None), (Verdict::Equivalent, None));
+        let taken = (Verdict::Inconclusive, Some(Obstacle::GivenMargin));
+        assert_eq!(decided(0.5, Some(0.02)), taken);
+        assert_eq!(decided(0.4, Some(0.5)), (Verdict::Equivalent, None), "a stricter one");
+        assert_eq!(decided(0.001, Some(0.5)), (Verdict::Better, None));
+    }
+
+    #[test]
+    fn a_direction_that_came_with_the_numbers_decides_no_gate() {
+        let all = records_of(|s, r, l| vec![Sample::values("m", vec![noisy(s, r, l)])]);
+        let rate = metric("m", Direction::Higher, Reduction::Mean);
+        let mut plan = imported(vec![rate], &["a", "b"], &[]);
+        if let Some(imported) = &mut plan.imported {
+            imported.given.turned = vec!["m".to_owned()];
+        }
+        let findings = crate::judge(&plan, &all);
+        let finding = find(&findings, "overall");
+        assert_eq!(finding.doubts, [Doubt::TurnedDirection]);
+        assert_ne!(finding.strength, Some(Strength::Clearly));
+        let limit = GateLimit {
+            workload: "overall".to_owned(),
+            metric: "m".to_owned(),
+            fraction: 0.03,
+        };
+        let results = gate(&findings, &[limit]).unwrap();
+        assert_eq!(results[0].outcome, GateOutcome::Inconclusive);
     }
 
     #[test]
@@ -592,6 +673,7 @@ mod tests {
             parts,
             copied,
             mixes: Vec::new(),
+            given: model::GivenChoices::default(),
         });
         let all: Vec<Record> = (0..20_u32)
             .map(|row| {

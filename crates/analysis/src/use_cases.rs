@@ -11,7 +11,10 @@ use crate::pairs::{Pairs, replicates, weighted};
 use crate::quality::widened;
 use crate::questions::{Asked, every_pair};
 use crate::ranking::{co_best, ranking};
-use crate::rulebook::{Basis, Evidence, Numbers, Signals, infer, obstacles, rule, stopping};
+use crate::rulebook::{
+    Basis, Evidence, Numbers, Ruling, Signals, Unchosen, infer, obstacles, owed_to_choice, rule,
+    stopping,
+};
 use crate::sum_order::{OrderOfSum, SumOfParts};
 use crate::sums::PassedOn;
 use model::{
@@ -40,8 +43,10 @@ pub(crate) fn use_cases(gathered: Gathered<'_>) -> Vec<UseCaseFinding> {
     let p_equivalences: Vec<_> = all.iter().map(|sum| sum.p_equivalence()).collect();
     let equivalences = holm_of(&p_equivalences);
     let levels = holm_levels(&p_equivalences, plan.alpha);
+    let unchosen = holm_of(&all.iter().map(|sum| sum.p_unchosen_equivalence()).collect::<Vec<_>>());
     let family = all.len();
-    let mut adjusted = differences.into_iter().zip(equivalences).zip(levels);
+    let adjusted = differences.into_iter().zip(equivalences).zip(unchosen);
+    let mut adjusted = adjusted.zip(levels);
     let of_case = plan.use_cases.iter().zip(&sums).map(|(use_case, sums)| {
         let comparisons: Vec<Finding> = sums
             .iter()
@@ -88,6 +93,10 @@ pub(crate) fn conclude(plan: &Plan, found: &mut [UseCaseFinding], failed: &Faile
     }
 }
 
+/// Adjusted p of no difference, of one as large as the margin, and of one as large as the margin that
+/// nobody chose.
+type AdjustedSum = ((Option<f64>, Option<f64>), Option<f64>);
+
 /// One pair of subjects over the components of one use case.
 struct Sum {
     question: Question,
@@ -95,6 +104,8 @@ struct Sum {
     pairs: Pairs,
     test: Option<TTest>,
     theta: f64,
+    /// What nobody chose, where an import was given another margin or level.
+    unchosen: Option<Unchosen>,
     worst: Option<Worst>,
     /// The first component that gives no verdict, and why.
     stopped: Option<String>,
@@ -117,6 +128,7 @@ impl Sum {
             pairs: Pairs::default(),
             test: None,
             theta: 0.0,
+            unchosen: None,
             worst: None,
             stopped: None,
             is_emulated: false,
@@ -124,7 +136,7 @@ impl Sum {
             order: OrderOfSum::default(),
             caveats: Vec::new(),
         };
-        let mut components = Vec::new();
+        let (mut components, mut usual_theta) = (Vec::new(), 0.0);
         for weight in &use_case.weights {
             let name = format!("{} {}", weight.workload, weight.metric);
             let Some(asked) = asked(plan, &weight.workload, &weight.metric, &sum.question) else {
@@ -136,6 +148,9 @@ impl Sum {
             }
             let component = Comparison::of(asked, gathered, plan.alpha);
             sum.theta += weight.weight * component.theta;
+            let usual = component.unchosen;
+            usual_theta += weight.weight * usual.map_or(component.theta, |usual| usual.theta);
+            sum.unchosen = usual.or(sum.unchosen);
             sum.note_worst(&component, plan.alpha);
             sum.note_emulation(&component);
             sum.passed_on.note(weight.weight, &component);
@@ -144,13 +159,14 @@ impl Sum {
             }
             components.push((weight.weight, component));
         }
+        sum.unchosen = sum.unchosen.map(|usual| Unchosen { theta: usual_theta, ..usual });
         if sum.stopped.is_none() {
             sum.add_up(&components);
             let of_parts = SumOfParts {
                 question: &sum.question,
                 pairs: &sum.pairs,
                 test: sum.test.as_ref(),
-                theta: sum.theta,
+                theta: sum.unchosen.map_or(sum.theta, |usual| usual.theta.min(sum.theta)),
             };
             sum.order = OrderOfSum::of(gathered, &components, &of_parts);
         }
@@ -227,28 +243,40 @@ impl Sum {
         self.test.and_then(|test| test.p_equivalence(self.theta))
     }
 
+    /// The same of the margin that nobody chose: that of its metrics themselves where another was given.
+    fn p_unchosen_equivalence(&self) -> Option<f64> {
+        let theta = self.unchosen.map_or(self.theta, |usual| usual.theta);
+        self.test.and_then(|test| test.p_equivalence(theta))
+    }
+
+    /// The verdict on the sum, whatever its shape.
+    fn ruling(&self, evidence: &Evidence<'_>, unchosen: Option<f64>, signals: &Signals) -> Ruling {
+        let owed = owed_to_choice(evidence, self.unchosen, unchosen);
+        let mut raised = obstacles(signals, Basis::Tests);
+        raised.extend(owed.raised);
+        rule(infer(evidence), &raised).clear_unless(signals.is_unclear() || owed.is_unclear)
+    }
+
     fn finding(
         &self,
         plan: &Plan,
         family: usize,
-        (difference, equivalence): (Option<f64>, Option<f64>),
+        ((difference, equivalence), unchosen): AdjustedSum,
         level: f64,
     ) -> Finding {
         let signals = self.signals();
-        let ruling = rule(
-            infer(&Evidence {
-                test: self.test.as_ref(),
-                difference,
-                equivalence,
-                theta: self.theta,
-                alpha: plan.alpha,
-                family,
-            }),
-            &obstacles(&signals, Basis::Tests),
-        );
+        let evidence = Evidence {
+            test: self.test.as_ref(),
+            difference,
+            equivalence,
+            theta: self.theta,
+            alpha: plan.alpha,
+            family,
+        };
+        let ruling = self.ruling(&evidence, unchosen, &signals);
         // As of a single comparison: how far it lies beyond the margin is not sure.
         let skewed = self.skewed(plan.alpha).filter(|_| !ruling.is_forbidden());
-        let ruling = ruling.clear_unless(signals.is_unclear() || skewed.is_some());
+        let ruling = ruling.clear_unless(skewed.is_some());
         let mut caveats = self.told(&signals);
         caveats.extend(skewed);
         caveats.extend(ruling.caveat.clone());

@@ -5,14 +5,15 @@ use crate::duplicates::copied;
 use crate::executions::ExecutionLevels;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
-use crate::post_hoc::choices;
+use crate::post_hoc::{choices, given};
 use crate::row_order::row_order;
-use crate::table::{ImportedTable, TableRow, over};
+use crate::table::{ImportedTable, over};
+use crate::table_row::TableRow;
 use model::{
-    Block, Caveat, CaveatCode, Circumstances, Comparisons, IMPORT_COMPARISONS, Imported,
-    ImportedDesign, ImportedOrder, Invocation, Metric, Outcome, PLAN_FORMAT, PLAN_METRICS,
-    ParameterValue, Parameters, Plan, Record, SharedName, SharedParts, Sitting, Subject,
-    WorkloadPlan,
+    Block, Caveat, CaveatCode, Circumstances, Comparisons, GivenChoices, IMPORT_COMPARISONS,
+    Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Outcome, PLAN_FORMAT,
+    PLAN_METRICS, ParameterValue, Parameters, Plan, Record, SharedName, SharedParts, Sitting,
+    Subject, WorkloadPlan,
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
@@ -84,8 +85,10 @@ pub fn import(
         assemble(&mut table, settings, format, digest).map_err(|trouble| (0, trouble))?;
     assembled.plan.check_size().map_err(|found| (0, over(found)))?;
     let chosen = choices(settings.margin, &usual, &table.choices, &assembled.plan);
+    let given = given(&usual, &table.choices, &table.metrics, &assembled.plan);
     if let Some(imported) = &mut assembled.plan.imported {
         imported.caveats.extend(chosen);
+        imported.given = given;
     }
     assembled.plan.notes = notes;
     assembled.plan.oldest_format().clone_into(&mut assembled.plan.format);
@@ -140,7 +143,6 @@ fn assemble(
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
     let mut caveats = table.caveats.clone();
     let template = workload(table, settings, format, &primary);
-    let mixes = std::mem::take(&mut table.kinds).unlike(&template.metrics);
     let order = row_order(table);
     let rows = std::mem::take(&mut table.rows);
     let (records, blocks) = if has_blocks {
@@ -181,7 +183,8 @@ fn assemble(
             caveats,
             parts: table.parts.clone(),
             copied: copies.subjects.into_iter().collect(),
-            mixes,
+            mixes: std::mem::take(&mut table.kinds).unlike(&template.metrics),
+            given: GivenChoices::default(),
         }),
         probes: Vec::new(),
         settle_ns: 0,

@@ -3,11 +3,8 @@
 //! An option and a mapping are alike in that: nobody can know that they were written before the
 //! data were seen. What is left at its default was chosen by nobody.
 
-use model::{Caveat, CaveatCode, Comparisons, Plan};
+use model::{Caveat, CaveatCode, Comparisons, DEFAULT_ALPHA, GivenChoices, Metric, Plan};
 use std::collections::BTreeSet;
-
-/// The family-wise error rate where none is chosen.
-pub const DEFAULT_ALPHA: f64 = 0.05;
 
 /// So many metrics are named; others are counted.
 const MOST_NAMED: usize = 8;
@@ -44,6 +41,33 @@ pub(crate) fn choices(
     ];
     let caveat = |detail: String| Caveat::new(CaveatCode::PostHocMargin, detail);
     chosen.into_iter().flatten().map(caveat).collect()
+}
+
+/// The same as far as verdicts depend on it, where `own` are the metrics as their format has them.
+pub(crate) fn given(
+    usual: &[String],
+    of_format: &ImportChoices,
+    own: &[Metric],
+    plan: &Plan,
+) -> GivenChoices {
+    let Some(workload) = plan.workloads.first() else { return GivenChoices::default() };
+    let has_other = |metric: &&Metric| {
+        let mut judged = workload.metrics.iter();
+        judged.any(|one| one.id == metric.id && one.margin != metric.margin)
+    };
+    let other = own.iter().filter(has_other);
+    let is_turned = |id: &&String| of_format.turned.contains(*id);
+    let selected = [
+        metrics(usual, plan),
+        columns(&of_format.left_out),
+        orders(&of_format.orders),
+        pairs(plan),
+    ];
+    GivenChoices {
+        usual_margins: other.map(|metric| (metric.id.clone(), metric.margin)).collect(),
+        turned: workload.primary.iter().filter(is_turned).cloned().collect(),
+        is_selected: selected.iter().any(Option::is_some),
+    }
 }
 
 fn margin(margin: f64) -> String {
@@ -170,6 +194,26 @@ mod tests {
         let two = TABLE.split("c,").next().unwrap();
         let pairs = ImportSettings { comparisons: Comparisons::Reference, ..usual };
         assert_eq!(told(two, &mapping(&[]), &pairs), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_decides_of_a_choice_stands_in_the_plan() {
+        let usual = picture::settings();
+        let given = |primary: &[&str], settings: &ImportSettings| {
+            let source = ImportFile { subject: "x", execution: 1, bytes: TABLE.as_bytes() };
+            let imported = import(&CSV, &[source], &mapping(primary), settings).unwrap();
+            imported.plan.imported.unwrap().given
+        };
+        assert_eq!(given(&[], &usual), GivenChoices::default());
+        let own = ImportSettings { margin: Some(0.02), ..usual.clone() };
+        assert_eq!(given(&[], &own), GivenChoices::default(), "the one that it has anyway");
+        let wide = given(&[], &ImportSettings { margin: Some(0.5), ..usual.clone() });
+        let margins = [("v".to_owned(), 0.02), ("w".to_owned(), 0.02)];
+        assert_eq!(wide, GivenChoices { usual_margins: margins.into(), ..GivenChoices::default() });
+        let pairs = ImportSettings { comparisons: Comparisons::Reference, ..usual.clone() };
+        for chosen in [given(&["w"], &usual), given(&[], &pairs)] {
+            assert_eq!(chosen, GivenChoices { is_selected: true, ..GivenChoices::default() });
+        }
     }
 
     #[test]

@@ -11,4 +11,6 @@ pub enum Doubt {
     UnlikeSettings,
     /// Nobody said what an independent replicate is.
     UnknownReplicates,
+    /// Which way the metric is better was given together with the numbers, against its format.
+    TurnedDirection,
 }

@@ -15,6 +15,10 @@ pub struct Findings {
     pub seed: u64,
     /// Family-wise error rate.
     pub alpha: f64,
+    /// The largest rate at which a gate decides, where the findings' own was given together with
+    /// numbers that were imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate_alpha: Option<f64>,
     /// How many comparisons each family corrects together, by its name.
     pub families: BTreeMap<String, usize>,
     /// Primary findings first, then controls, then the screen of secondary metrics.
@@ -46,6 +50,13 @@ impl Findings {
     /// The error rate of a finding's interval for it alone: its look's, else the family's.
     pub fn alpha_of(&self, finding: &Finding) -> f64 {
         finding.look.map_or(self.alpha, |look| look.alpha)
+    }
+
+    /// The error rate at which a gate decides of a finding: none that was given together with its
+    /// numbers and is looser than that which nobody chose.
+    pub fn gate_alpha_of(&self, finding: &Finding) -> f64 {
+        let alpha = self.alpha_of(finding);
+        self.gate_alpha.map_or(alpha, |most| alpha.min(most))
     }
 
     /// The error rate of the interval that a reader is shown of a finding.

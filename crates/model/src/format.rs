@@ -20,10 +20,14 @@ pub const ORDERED_PLAN_FORMAT: &str = "schedlab.plan/7";
 /// `plan.json` of an import whose replicates may be parts of one execution, in blocks or not. A reader of the
 /// versions before would give a verdict of them.
 pub const PARTS_PLAN_FORMAT: &str = "schedlab.plan/8";
-/// Versions of it that are read. Before the eighth, parts were told by a caveat alone, and had a verdict. Before the seventh, nobody recorded the order of an import. The third has no pace. The second has claims about one metric each and none across
+/// `plan.json` of an import of which a margin, a direction, or what is judged was given together with its
+/// numbers. A reader of the versions before would give a verdict that rests on that choice alone.
+pub const GIVEN_PLAN_FORMAT: &str = "schedlab.plan/9";
+/// Versions of it that are read. Before the ninth, what was given together with numbers was told by a caveat
+/// alone, and decided. Before the eighth, parts were told by a caveat alone, and had a verdict. Before the seventh, nobody recorded the order of an import. The third has no pace. The second has claims about one metric each and none across
 /// workloads; the first has no comparisons within a factor, and claims about one comparison
 /// each.
-pub const PLAN_FORMATS: [&str; 8] = [
+pub const PLAN_FORMATS: [&str; 9] = [
     PLAN_FORMAT,
     "schedlab.plan/2",
     "schedlab.plan/1",
@@ -32,6 +36,7 @@ pub const PLAN_FORMATS: [&str; 8] = [
     RESTED_PLAN_FORMAT,
     ORDERED_PLAN_FORMAT,
     PARTS_PLAN_FORMAT,
+    GIVEN_PLAN_FORMAT,
 ];
 /// A line of `records.jsonl`.
 pub const RECORD_FORMAT: &str = "schedlab.record/5";
@@ -100,8 +105,8 @@ pub const TREND_REPORT_FORMAT: &str = "schedlab.report/17";
 mod tests {
     use super::*;
     use crate::{
-        Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, Imported, ImportedDesign,
-        ImportedOrder, Obstacle, Pace, Plan,
+        Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, GivenChoices, Imported,
+        ImportedDesign, ImportedOrder, Obstacle, Pace, Plan,
     };
 
     const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"sim","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
@@ -212,6 +217,27 @@ mod tests {
         }
         assert!(PLAN_FORMATS.contains(&PARTS_PLAN_FORMAT));
         assert_ne!(PARTS_PLAN_FORMAT, ORDERED_PLAN_FORMAT);
+    }
+
+    #[test]
+    fn what_was_given_with_the_numbers_is_bound_and_refused_by_readers_that_know_none() {
+        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        let stored = r#"{"format":"csv","file":"f","digest":"d","design":"blocked"}"#;
+        let before: Imported = serde_json::from_str(stored).unwrap();
+        assert!(before.given.is_empty(), "earlier ones have none");
+        plan.imported = Some(before.clone());
+        let usual = plan.decisive("", None, 0);
+        let given = GivenChoices {
+            usual_margins: [("ms".to_owned(), 0.02)].into(),
+            ..GivenChoices::default()
+        };
+        plan.imported = Some(Imported { given, parts: vec!["client".to_owned()], ..before });
+        assert_eq!(plan.oldest_format(), GIVEN_PLAN_FORMAT);
+        assert!(PLAN_FORMATS.contains(&GIVEN_PLAN_FORMAT));
+        let text = serde_json::to_string(&plan).unwrap();
+        assert!(text.contains(r#""given":{"usual_margins":{"ms":0.02}}"#), "{text}");
+        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+        assert_ne!(plan.decisive("", None, 0), usual, "an edit of it is seen");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! A plan: every trial of a campaign in the order it will run.
 
 use crate::{
-    Caveat, Claim, ClaimShape, Comparisons, Level, Metric, ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT,
-    PARTS_PLAN_FORMAT, PLAN_FORMAT, Pace, Parameters, RESTED_PLAN_FORMAT, VENUE_PLAN_FORMAT,
-    VmSettings,
+    Caveat, Claim, ClaimShape, Comparisons, GIVEN_PLAN_FORMAT, GivenChoices, Level, Metric,
+    ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PARTS_PLAN_FORMAT, PLAN_FORMAT, Pace, Parameters,
+    RESTED_PLAN_FORMAT, VENUE_PLAN_FORMAT, VmSettings, sum_ns,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -191,7 +191,7 @@ impl WorkloadPlan {
     pub fn trial_expected_ns(&self, subject: &str) -> u64 {
         let each_ns =
             self.variants.get(subject).map_or(self.expected_ns, |variant| variant.expected_ns);
-        each_ns * u64::from(self.invocations)
+        each_ns.saturating_mul(u64::from(self.invocations))
     }
 
     /// As it runs for that subject, and for no other.
@@ -269,6 +269,9 @@ pub struct Imported {
     /// nobody named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mixes: Vec<UnlikeMix>,
+    /// What was chosen while the numbers were there, and decides.
+    #[serde(default, skip_serializing_if = "GivenChoices::is_empty")]
+    pub given: GivenChoices,
 }
 
 /// Rows of different kinds of which two subjects of an import have unlike shares, so that the difference
@@ -460,6 +463,8 @@ impl Plan {
             "settle_ns": self.settle_ns,
             "sim": self.sim,
         });
+        let given = self.imported.as_ref().map(|imported| &imported.given);
+        let given = given.filter(|given| !given.is_empty());
         for (key, is_used, value) in [
             ("looks", !self.looks.is_empty(), json!(self.looks)),
             ("comparisons", !self.comparisons.is_default(), json!(self.comparisons)),
@@ -471,6 +476,7 @@ impl Plan {
             ("pace", self.pace.is_some(), json!(self.pace)),
             ("boots", self.boots.is_some(), json!(self.boots)),
             ("venue_settings", !self.venue_settings.is_empty(), json!(self.venue_settings)),
+            ("given", given.is_some(), json!(given)),
         ] {
             if is_used {
                 decisive[key] = value;
@@ -484,7 +490,9 @@ impl Plan {
     pub fn oldest_format(&self) -> &'static str {
         let mut metrics = self.workloads.iter().flat_map(|workload| &workload.metrics);
         let is_shaped = |claim: &Claim| claim.shape != ClaimShape::default();
-        if self.imported.as_ref().is_some_and(|imported| !imported.parts.is_empty()) {
+        if self.imported.as_ref().is_some_and(|imported| !imported.given.is_empty()) {
+            GIVEN_PLAN_FORMAT
+        } else if self.imported.as_ref().is_some_and(|imported| !imported.parts.is_empty()) {
             PARTS_PLAN_FORMAT
         } else if self.imported.as_ref().is_some_and(Imported::has_ordered_blocks) {
             ORDERED_PLAN_FORMAT
@@ -549,7 +557,7 @@ impl Plan {
         let Some((last, others)) = self.blocks.split_last() else { return 0 };
         let every_ns = self.pace.map_or(0, |pace| pace.every_ns);
         let paced = |block: &Block| self.block_expected_ns(block).max(every_ns);
-        others.iter().map(paced).sum::<u64>() + self.block_expected_ns(last)
+        sum_ns(others.iter().map(paced)).saturating_add(self.block_expected_ns(last))
     }
 
     /// Expected time of one block.
@@ -557,16 +565,17 @@ impl Plan {
         let sitting_ns = |sitting: &Sitting| -> u64 {
             let workloads = sitting.workloads.iter().filter_map(|label| self.workload(label));
             let trial_ns = |workload: &WorkloadPlan| {
-                workload.trial_expected_ns(&sitting.subject) + self.settle_ns
+                workload.trial_expected_ns(&sitting.subject).saturating_add(self.settle_ns)
             };
-            self.rest_ns + workloads.map(trial_ns).sum::<u64>()
+            self.rest_ns.saturating_add(sum_ns(workloads.map(trial_ns)))
         };
-        let trials_ns: u64 = block.sittings.iter().map(sitting_ns).sum();
+        let trials_ns = sum_ns(block.sittings.iter().map(sitting_ns));
         let setting_ns = |sitting: &Sitting| {
             let once = self.setting_ns.get(&sitting.subject).copied().unwrap_or_default();
-            once * sitting.workloads.len() as u64
+            once.saturating_mul(sitting.workloads.len() as u64)
         };
-        let settings_ns: u64 = block.sittings.iter().map(setting_ns).sum();
-        trials_ns + settings_ns + block.boot_count() * self.boot_expected_ns()
+        let settings_ns = sum_ns(block.sittings.iter().map(setting_ns));
+        let boots_ns = block.boot_count().saturating_mul(self.boot_expected_ns());
+        sum_ns([trials_ns, settings_ns, boots_ns])
     }
 }

@@ -337,7 +337,7 @@ pub(crate) struct Import {
     #[arg(long)]
     pub margin: Option<String>,
     /// Family-wise error rate
-    #[arg(long, default_value_t = importers::DEFAULT_ALPHA, value_parser = alpha)]
+    #[arg(long, default_value_t = model::DEFAULT_ALPHA, value_parser = alpha)]
     pub alpha: f64,
     /// Name of the campaign; the file's when left out
     #[arg(long)]

@@ -613,6 +613,7 @@ mod tests {
                 parts: Vec::new(),
                 copied: Vec::new(),
                 mixes: Vec::new(),
+                given: model::GivenChoices::default(),
             }),
             ..plan("table", digest)
         };

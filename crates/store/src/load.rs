@@ -369,6 +369,7 @@ mod tests {
             parts: Vec::new(),
             copied: Vec::new(),
             mixes: Vec::new(),
+            given: model::GivenChoices::default(),
         };
         for (imported, origin) in [(Some(imported), "import.toml"), (None, "experiment.toml")] {
             let plan = Plan { imported, ..crate::fixtures::plan(&origin[..6], "digest") };

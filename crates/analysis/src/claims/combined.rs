@@ -13,6 +13,7 @@ use crate::questions::Asked;
 use crate::rulebook::{Numbers, Signals, stopping};
 use crate::sum_order::{OrderOfSum, SumOfParts};
 use crate::sums::PassedOn;
+use crate::trial_facts::unchosen;
 use model::{Caveat, Claim, ClaimedTurn, Finding, Plan, Question, Weight};
 use stats::ln;
 
@@ -126,8 +127,10 @@ fn sum<'a>(
         passed_on.note(*weight, part);
     }
     let theta = ln(1.0 + asked.metric.margin);
+    let unchosen = unchosen(gathered.plan, asked.metric, gathered.plan.alpha);
+    let strict = unchosen.map_or(theta, |usual| usual.theta.min(theta));
     let question = &asked.question;
-    let of_parts = SumOfParts { question, pairs: &pairs, test: test.as_ref(), theta };
+    let of_parts = SumOfParts { question, pairs: &pairs, test: test.as_ref(), theta: strict };
     let order = OrderOfSum::of(gathered, parts, &of_parts);
     let signals = Signals {
         is_emulated: any(|signals| signals.is_emulated),
@@ -142,6 +145,7 @@ fn sum<'a>(
         pairs,
         test,
         theta,
+        unchosen,
         signals,
         caveats,
         noise: None,

@@ -175,6 +175,8 @@ impl InSum {
             Obstacle::ChangedEvidence | Obstacle::FailedControl => Self::ImposedOnBoth,
             // Of intervals that hold at every look, which sums do not have.
             Obstacle::FewDistinctValues => Self::Nothing,
+            // A part that needs more than its sum does says nothing of the sum.
+            Obstacle::GivenLevel | Obstacle::GivenMargin => Self::AskedAgain,
         }
     }
 }

@@ -43,6 +43,9 @@ pub(crate) struct Signals {
     pub fixed_order: Vec<String>,
     /// What is not sure of how imported numbers came about.
     pub doubts: Vec<Doubt>,
+    /// Of an import, metrics, columns, pairs or the order of rows were chosen together with the numbers:
+    /// nobody knows how many questions there were to choose from.
+    pub is_selected: bool,
     /// Columns of an import that count as executions and may tell parts of one apart.
     pub parts: Vec<String>,
     /// Of an import, those of the subjects of which values stand twice.
@@ -153,6 +156,7 @@ impl Signals {
             drift: None,
             fixed_order: Vec::new(),
             doubts: Vec::new(),
+            is_selected: false,
             parts: Vec::new(),
             copied: Vec::new(),
             unlike_mix: None,
@@ -166,9 +170,9 @@ impl Signals {
     }
 
     /// Whether no difference is clear, whatever the numbers say: how far it lies beyond the margin is
-    /// not sure.
+    /// not sure, or for how many questions its interval holds.
     pub(crate) fn is_unclear(&self) -> bool {
-        !self.fixed_order.is_empty() || !self.doubts.is_empty()
+        !self.fixed_order.is_empty() || !self.doubts.is_empty() || self.is_selected
     }
 
     /// The caveats that tell these facts whatever is decided.

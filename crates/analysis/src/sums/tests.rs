@@ -188,16 +188,7 @@ fn campaign(obstacle: Obstacle) -> Option<Campaign> {
         // Evidence and controls are asked of the findings themselves.
         Obstacle::ChangedEvidence => usual(time(0.02)),
         Obstacle::FailedControl => with_failed_control(),
-        Obstacle::UnequalMixes => {
-            let mut unlike = usual(time(0.02)).imported(ImportedOrder::Column, Vec::new());
-            let mix = UnlikeMix {
-                metric: "m".to_owned(),
-                subjects: vec!["a".to_owned(), "b".to_owned()],
-                told: "op read: 90 % of the rows of a, 10 % of those of b".to_owned(),
-            };
-            unlike.plan.imported.iter_mut().for_each(|imported| imported.mixes = vec![mix.clone()]);
-            unlike
-        }
+        Obstacle::UnequalMixes => with_unlike_mix(usual(time(0.02))),
         // Of numbers without blocks, which nothing adds up.
         Obstacle::FewReplicates | Obstacle::LoneReplicate => return None,
         // Of sums alone.
@@ -206,8 +197,22 @@ fn campaign(obstacle: Obstacle) -> Option<Campaign> {
         Obstacle::HidingDrift => return None,
         // Of intervals that hold at every look, by which no sum is judged.
         Obstacle::FewDistinctValues => return None,
+        // Raised by the p-values of a family: a sum has its own.
+        Obstacle::GivenLevel | Obstacle::GivenMargin => return None,
     };
     Some(campaign)
+}
+
+/// An import whose subjects hold unlike shares of a column that nobody named.
+fn with_unlike_mix(campaign: Campaign) -> Campaign {
+    let mut unlike = campaign.imported(ImportedOrder::Column, Vec::new());
+    let mix = UnlikeMix {
+        metric: "m".to_owned(),
+        subjects: vec!["a".to_owned(), "b".to_owned()],
+        told: "op read: 90 % of the rows of a, 10 % of those of b".to_owned(),
+    };
+    unlike.plan.imported.iter_mut().for_each(|imported| imported.mixes = vec![mix.clone()]);
+    unlike
 }
 
 /// Every block in the same order, while times grow.

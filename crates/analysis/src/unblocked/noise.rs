@@ -167,6 +167,7 @@ mod tests {
             parts: Vec::new(),
             copied: Vec::new(),
             mixes: Vec::new(),
+            given: model::GivenChoices::default(),
         });
         let mut all: Vec<Record> = Vec::new();
         for (replicate, percents) in (0..).zip(one.iter().zip(other)) {

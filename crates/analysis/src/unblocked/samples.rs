@@ -6,7 +6,7 @@ use crate::quality::{FINEST_THETA, is_drift};
 use crate::resolution::{Measurements, Steps};
 use crate::rulebook::{Numbers, Raised, SampleNumbers, Signals, Survivors};
 use model::{Caveat, CaveatCode, Metric, Question, Reduction, Tail, round_significant as round};
-use stats::{MonotoneTrend, TTest, exp, ln, mann_whitney, mean};
+use stats::{MonotoneTrend, TTest, exp, mann_whitney, mean};
 use std::collections::BTreeMap;
 
 /// The samples of one question.
@@ -186,12 +186,14 @@ impl Samples<'_> {
         }
     }
 
-    /// The warnings: of the design, of the signals, and of every obstacle.
+    /// The warnings: of the design, of the signals, of steps against this margin on the scale of
+    /// logarithms, and of every obstacle.
     pub(super) fn caveats(
         &self,
         signals: &Signals,
         raised: &[Raised],
         of_noise: Vec<Caveat>,
+        theta: f64,
     ) -> Vec<Caveat> {
         let mut caveats = signals.caveats();
         caveats.extend(of_noise);
@@ -211,7 +213,7 @@ impl Samples<'_> {
             caveats.push(Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer"));
         }
         if signals.is_coarse || signals.is_step_unknown {
-            caveats.extend(self.steps(ln(1.0 + self.metric.margin)).caveat());
+            caveats.extend(self.steps(theta).caveat());
         }
         if signals.is_degenerate {
             caveats.push(Caveat::new(CaveatCode::Degenerate, "the replicates do not vary"));

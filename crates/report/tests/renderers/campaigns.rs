@@ -243,6 +243,7 @@ pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>
             plan_digest: "0f3a".to_owned(),
             seed: 42,
             alpha: 0.05,
+            gate_alpha: None,
             families: BTreeMap::from([(model::DECLARED_FAMILY.to_owned(), judged)]),
             rankings: Vec::new(),
             use_cases: Vec::new(),

@@ -328,6 +328,7 @@ fn an_answer_promises_nothing_where_more_blocks_would_not_help() {
         parts: Vec::new(),
         copied: Vec::new(),
         mixes: Vec::new(),
+        given: model::GivenChoices::default(),
     });
     let told = view(&imported.inputs()).answer;
     let promised = "(about 14 blocks, imported or measured, would tell a difference of 5 %)";

@@ -146,6 +146,7 @@ fn findings() -> Findings {
         plan_digest: "0123456789abcdef".to_owned(),
         seed: 42,
         alpha: 0.05,
+        gate_alpha: None,
         families: BTreeMap::from([(model::DECLARED_FAMILY.to_owned(), 7)]),
         rankings: Vec::new(),
         use_cases: Vec::new(),

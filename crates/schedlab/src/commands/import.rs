@@ -10,10 +10,9 @@ use crate::exit::ExitCode;
 use crate::output::tell;
 use contract::{Error, Result};
 use importers::{
-    DEFAULT_ALPHA, ExecutionLevels, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping,
-    Trouble,
+    ExecutionLevels, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble,
 };
-use model::{Claim, Comparisons, IMPORT_BYTES, Plan};
+use model::{Claim, Comparisons, DEFAULT_ALPHA, IMPORT_BYTES, Plan};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use store::{Attempts, Campaign};

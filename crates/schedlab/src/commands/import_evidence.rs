@@ -2,8 +2,8 @@
 //! records, and by its mapping. The numbers themselves lie elsewhere, so that nothing is planned
 //! again (docs/method.md#m-evidence).
 
-use importers::{DEFAULT_ALPHA, Mapping};
-use model::{Comparisons, Plan, Record};
+use importers::Mapping;
+use model::{Comparisons, DEFAULT_ALPHA, Plan, Record};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -215,6 +215,7 @@ mod tests {
             parts: Vec::new(),
             copied: Vec::new(),
             mixes: Vec::new(),
+            given: model::GivenChoices::default(),
         });
         plan.workloads = vec![WorkloadPlan {
             label: "all".to_owned(),
@@ -297,8 +298,7 @@ mod tests {
             plan.title = "Imported: t.csv".to_owned();
             differences(&plan, &records(), MAPPING, "import.toml")
         };
-        let other =
-            "plan.json: imported file is u.csv, and the import's command line gives t.csv";
+        let other = "plan.json: imported file is u.csv, and the import's command line gives t.csv";
         assert_eq!(told(&["dir/t.csv"], "u.csv"), [other]);
         assert_eq!(told(&["a=dir/t.csv"], "u.csv"), [other]);
         for (options, file) in [

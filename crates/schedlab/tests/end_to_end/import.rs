@@ -406,6 +406,52 @@ fn what_was_chosen_while_the_numbers_were_there_is_told() {
     assert!(bench.expect(0, &["show", "last"]).contains("POST_HOC_MARGIN"));
 }
 
+/// A verdict is the weaker of that with what was given and that with what nobody chose.
+#[test]
+fn a_margin_or_a_level_that_came_with_the_numbers_buys_no_word() {
+    let bench = Bench::new();
+    let of_a = [0.13, -0.21, 0.05, 0.29, -0.11, -0.02, 0.17, -0.26, 0.08, -0.14];
+    let of_b = [0.07, 0.19, -0.23, -0.09, 0.27, -0.16, 0.03, -0.05, 0.22, -0.18];
+    let judged = |centre: f64, more: &[&str]| {
+        let mut text = "who,run,ms\n".to_owned();
+        for (run, (a, b)) in of_a.iter().zip(of_b).enumerate() {
+            let mut rows = [("a", 100.0 + a), ("b", centre + b)];
+            if run % 2 == 1 {
+                rows.reverse();
+            }
+            for (who, ms) in rows {
+                let _ = writeln!(text, "{who},{run},{ms:.2}");
+            }
+        }
+        let path = bench.path().join("given.csv");
+        std::fs::write(&path, text).unwrap();
+        let file = path.display().to_string();
+        let usual =
+            ["import", "csv", &file, "--subject", "who", "--block", "run", "--value", "ms:lower:ms"];
+        bench.expect(0, &[&usual[..], more].concat());
+        let json = bench.expect(0, &["show", "last", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let finding = &report["findings"]["findings"][0];
+        ["verdict", "strength", "obstacle"]
+            .map(|key| finding[key].as_str().unwrap_or_default().to_owned())
+    };
+    let cases: [(f64, &[&str], [&str; 3]); 7] = [
+        (98.4, &["--margin", "0.1%"], ["better", "detectable", ""]),
+        (90.0, &["--margin", "0.1%"], ["better", "clearly", ""]),
+        (90.0, &["--margin", "50%"], ["inconclusive", "", "given_margin"]),
+        (100.1, &["--margin", "50%"], ["equivalent", "", ""]),
+        (90.0, &["--margin", "1%"], ["better", "clearly", ""]),
+        (90.0, &["--alpha", "0.2"], ["better", "clearly", ""]),
+        (90.0, &[], ["better", "clearly", ""]),
+    ];
+    for (centre, more, expected) in cases {
+        assert_eq!(judged(centre, more), expected, "{centre} {more:?}");
+    }
+    // A limit has an edge of its own.
+    judged(90.0, &["--margin", "50%"]);
+    assert_eq!(bench.run(&["gate", "last", "--limit", "ms=3%"]).status.code(), Some(0));
+}
+
 /// Every number of 240 comparisons against an independent computation
 /// (`tests/golden/unblocked/reference.py`), to 1e-9.
 #[test]
