@@ -6,8 +6,8 @@ use crate::documents::{
     CampaignState, StateDocument, UNBOUND_STATE_FORMAT, digest_of_end, hexadecimal,
 };
 use model::{
-    Attempt, CampaignBeginning, CaveatCode, ORDERED_PLAN_FORMAT, PARTS_PLAN_FORMAT, Plan,
-    RESTED_PLAN_FORMAT, Record,
+    Attempt, CampaignBeginning, CaveatCode, GIVEN_PLAN_FORMAT, ORDERED_PLAN_FORMAT,
+    PARTS_PLAN_FORMAT, Plan, RESTED_PLAN_FORMAT, Record,
 };
 
 /// What the first record is given of a campaign that begins; `records` where all there will be are
@@ -263,7 +263,7 @@ impl CampaignDocuments<'_> {
         let is_whole = self.unbound_records() == self.records.len() && state.redaction_of.is_none();
         let later = if state.attempt.is_some() {
             "state.json says which attempt it is"
-        } else if [RESTED_PLAN_FORMAT, ORDERED_PLAN_FORMAT, PARTS_PLAN_FORMAT]
+        } else if [RESTED_PLAN_FORMAT, ORDERED_PLAN_FORMAT, PARTS_PLAN_FORMAT, GIVEN_PLAN_FORMAT]
             .contains(&plan.format.as_str())
         {
             "plan.json is of a later format"
