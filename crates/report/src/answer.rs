@@ -1,9 +1,10 @@
 //! The answer: what the primary findings say, in one sentence, and in another how a soak
 //! campaign went.
 
+use crate::effect_words::EffectWords;
 use crate::emulated::{is_hidden, mark};
 use crate::over_time;
-use crate::quantities::{against, bracketed, interval, is_change_factor, raw_change, times, value};
+use crate::quantities::{against, bracketed, confidence, value};
 use model::{Finding, Findings, Obstacle, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
 
@@ -52,7 +53,7 @@ fn sentence(findings: &Findings, told: AnswerStyle) -> String {
     }
     let clauses: Vec<(Verdict, String)> = ORDER
         .into_iter()
-        .filter_map(|verdict| Some((verdict, told.clause(&primary, verdict)?)))
+        .filter_map(|verdict| Some((verdict, told.clause(findings, &primary, verdict)?)))
         .collect();
     let sentence: Vec<&str> = clauses.iter().map(|(_, clause)| clause.as_str()).collect();
     let sentence = sentence.join("; ");
@@ -104,7 +105,7 @@ fn is_told(obstacle: Obstacle) -> bool {
 
 impl AnswerStyle {
     /// All findings with one verdict: `a is better …, b is better …, and 3 more are better`.
-    fn clause(self, primary: &[&Finding], verdict: Verdict) -> Option<String> {
+    fn clause(self, findings: &Findings, primary: &[&Finding], verdict: Verdict) -> Option<String> {
         let language = self.language;
         let mut chosen: Vec<&Finding> =
             primary.iter().copied().filter(|finding| finding.verdict == verdict).collect();
@@ -114,7 +115,8 @@ impl AnswerStyle {
         if chosen.len() > NAMED_AT_MOST {
             chosen.sort_by(|a, b| b.size().total_cmp(&a.size()));
         }
-        let named = chosen.iter().take(NAMED_AT_MOST).map(|finding| self.finding(finding));
+        let of_named = chosen.iter().take(NAMED_AT_MOST);
+        let named = of_named.map(|finding| self.finding(findings, finding));
         let more = and_more(verdict, chosen.len().saturating_sub(NAMED_AT_MOST), language);
         let all = named.chain(more).collect::<Vec<_>>().join(", ");
         Some(match verdict {
@@ -129,20 +131,20 @@ impl AnswerStyle {
         })
     }
 
-    fn finding(self, finding: &Finding) -> String {
+    fn finding(self, findings: &Findings, finding: &Finding) -> String {
         match finding.verdict {
-            Verdict::Better | Verdict::Worse => self.difference(finding),
+            Verdict::Better | Verdict::Worse => self.difference(findings, finding),
             Verdict::Equivalent => self.same(finding),
             Verdict::Inconclusive => self.undecided(finding),
             Verdict::Invalid => self.name(finding),
         }
     }
 
-    fn difference(self, finding: &Finding) -> String {
+    fn difference(self, findings: &Findings, finding: &Finding) -> String {
         let Question { subject, reference, workload, metric, .. } = &finding.question;
         let language = self.language;
         let is_clear = finding.strength == Some(Strength::Clearly);
-        let evidence = self.evidence(finding);
+        let evidence = self.evidence(findings, finding);
         match (finding.verdict == Verdict::Better, is_clear) {
             (true, true) => say!(
                 language,
@@ -183,8 +185,9 @@ impl AnswerStyle {
         }
     }
 
-    /// Values, change and effect in brackets, as far as they are known and may be shown.
-    fn evidence(self, finding: &Finding) -> String {
+    /// Values, effect and interval in brackets, as far as they are known and may be shown. All
+    /// percentages are those of the value itself, and all factors say which is better.
+    fn evidence(self, findings: &Findings, finding: &Finding) -> String {
         let language = self.language;
         let unit = finding.question.unit;
         let mut evidence = Vec::new();
@@ -193,24 +196,25 @@ impl AnswerStyle {
         if let ((Some(subject), Some(reference)), false) = (values, is_hidden) {
             evidence.push(against(&value(subject, unit), &value(reference, unit), language));
         }
-        // A ratio of odds is no factor of the share.
-        let effect = finding.effect.as_ref().filter(|_| !finding.is_odds);
-        let times = effect.and_then(|effect| times(effect.ratio, language));
-        if let Some((effect, shown)) = finding.effect.as_ref().zip(finding.shown_interval()) {
-            // `4.20 times better` says `4.20 times higher`.
-            let is_said = times.is_some() && is_change_factor(effect.raw_ratio);
-            evidence.extend(raw_change(finding, language).filter(|_| !is_said));
-            let interval = interval(&shown, language);
-            evidence.push(say!(language, "effect {interval}", interval));
+        let mut lead = String::new();
+        if let Some(effect) = EffectWords::of(finding, language) {
+            if effect.is_times {
+                lead = format!(": {}", effect.estimate);
+                evidence.extend(effect.change);
+            } else {
+                evidence.push(effect.estimate);
+            }
+            evidence.push(say!(
+                language,
+                "{level} % interval {interval}",
+                level = confidence(findings.shown_alpha(finding)),
+                interval = effect.interval
+            ));
         }
-        let evidence = match evidence.is_empty() {
-            true => String::new(),
-            false => bracketed(&evidence.join(", "), language),
-        };
-        match times {
-            Some(times) => format!(": {times}{evidence}"),
-            None => evidence,
+        if evidence.is_empty() {
+            return lead;
         }
+        lead + &bracketed(&evidence.join(", "), language)
     }
 
     fn same(self, finding: &Finding) -> String {

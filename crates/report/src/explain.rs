@@ -1,10 +1,10 @@
 //! Why a finding says what it says, in plain words. No sentence without its number.
 
+use crate::effect_words::{EffectWords, interval_in_words, ratio_in_words};
 use crate::emulated::is_hidden;
 use crate::observed::{Provenance, post_hoc};
 use crate::quantities::{
-    against, bracketed, confidence, digits, direction, effects_found, interval, p_value, percent,
-    raw_change, value,
+    against, bracketed, confidence, digits, direction, effects_found, p_value, percent, value,
 };
 use crate::verdict_table::words;
 use model::{
@@ -50,9 +50,9 @@ pub fn explain(finding: &Finding, context: &ExplainContext<'_>) -> Vec<String> {
     let ExplainContext { findings, is_absolute, language, .. } = *context;
     let mut paragraphs = vec![question(finding, context), blocks(finding, context)];
     let alpha = level(finding, findings);
-    if let Some(effect) = &finding.effect {
+    if let Some((effect, told)) = finding.effect.as_ref().zip(EffectWords::of(finding, language)) {
         let is_hidden = is_hidden(finding, !is_absolute);
-        paragraphs.push(estimate(finding, effect, alpha, is_hidden, language));
+        paragraphs.push(estimate(finding, effect, told, alpha, is_hidden, language));
         paragraphs.push(tests(finding, effect, findings, language));
     }
     paragraphs.push(verdict(finding, findings, language));
@@ -199,36 +199,39 @@ fn is_unblocked(finding: &Finding) -> bool {
     finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::UnblockedDesign)
 }
 
+/// Both values in brackets, and what happened to them where the estimate does not say it.
+fn values(
+    finding: &Finding,
+    change: Option<String>,
+    is_hidden: bool,
+    language: Language,
+) -> String {
+    let mut told = Vec::new();
+    if is_hidden {
+        told.extend(change);
+        let hidden = language.word("the values themselves are hidden, --absolute shows them");
+        told.push(hidden.to_owned());
+    } else if let (Some(subject), Some(reference)) =
+        (finding.subject_value, finding.reference_value)
+    {
+        let unit = finding.question.unit;
+        told.push(against(&value(subject, unit), &value(reference, unit), language));
+        told.extend(change);
+    }
+    if told.is_empty() { String::new() } else { bracketed(&told.join(", "), language) }
+}
+
 fn estimate(
     finding: &Finding,
     effect: &Effect,
+    told: EffectWords,
     alpha: f64,
     is_hidden: bool,
     language: Language,
 ) -> String {
-    let change = raw_change(finding, language);
-    let values = match (finding.subject_value, finding.reference_value) {
-        _ if is_hidden => change.map_or(String::new(), |change| {
-            let hidden = say!(
-                language,
-                "{change}; the values themselves are hidden, --absolute shows them",
-                change
-            );
-            bracketed(&hidden, language)
-        }),
-        (Some(subject), Some(reference)) => {
-            let unit = finding.question.unit;
-            let values = against(&value(subject, unit), &value(reference, unit), language);
-            bracketed(&format!("{values}, {}", change.unwrap_or_default()), language)
-        }
-        _ => String::new(),
-    };
-    let together = say!(
-        language,
-        "Together that is {effect}{values}.",
-        effect = percent(effect.ratio, language),
-        values
-    );
+    let EffectWords { estimate, change, interval, .. } = told;
+    let values = values(finding, change, is_hidden, language);
+    let together = say!(language, "Together that is {effect}{values}.", effect = estimate, values);
     let what = if is_unblocked(finding) {
         language.word("The replicates")
     } else {
@@ -241,7 +244,7 @@ fn estimate(
         what,
         deviation = share(effect.log_sd),
         level = confidence(finding.deciding_alpha().unwrap_or(alpha)),
-        interval = interval(&finding.shown_interval().unwrap_or(effect.interval), language),
+        interval,
         degrees = short(effect.degrees)
     );
     // Bounds of a confidence sequence are as far away on both sides.
@@ -410,7 +413,7 @@ fn without_test(finding: &Finding, findings: &Findings, language: Language) -> S
     });
     let family = findings.family_size(&finding.question).max(1);
     let level = confidence(findings.alpha / family as f64);
-    let interval = interval(&effect.family_interval, language);
+    let interval = interval_in_words(finding, &effect.family_interval, language);
     let margin = short(100.0 * finding.margin);
     match (finding.verdict, finding.strength) {
         (Verdict::Equivalent, _) => say!(
@@ -453,7 +456,7 @@ fn without_test(finding: &Finding, findings: &Findings, language: Language) -> S
 
 fn companion(finding: &Finding, language: Language) -> Option<String> {
     let companion = finding.companion.as_ref()?;
-    let effect = percent(companion.pseudo_median_ratio, language);
+    let effect = ratio_in_words(finding, companion.pseudo_median_ratio, language);
     let p = p_value(companion.p_signed_rank);
     Some(match companion.p_sign_flip {
         None => say!(

@@ -12,6 +12,7 @@ mod checks;
 mod compare;
 mod devices;
 mod distributions;
+mod effect_words;
 mod ejections;
 mod emulated;
 mod explain;
@@ -45,7 +46,7 @@ pub use observed::Provenance;
 pub use page::visit_page;
 pub use page::{page_json, page_words};
 pub use phrases::Language;
-pub use quantities::{confidence, effects_found, interval, percent, value};
+pub use quantities::{confidence, effects_found, estimate, percent, value};
 pub use render::{Page, RENDERERS, Renderer};
 pub use view::{CaveatView, Design, Inputs, Meanings, MetricMeaning, Report, SubjectView, view};
 /// Whether this binary has the page of reports, or only one that says how to get it.

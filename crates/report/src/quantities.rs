@@ -142,8 +142,18 @@ pub fn effects_found(fraction: f64, language: Language) -> String {
     say!(language, "from {size} on", size)
 }
 
+/// An oriented ratio and its interval on one scale: as factors where one of the three is one.
+pub fn estimate(ratio: f64, ends: &Interval, language: Language) -> (String, String) {
+    let all = [ratio, ends.low, ends.high];
+    if all.into_iter().any(|one| one.is_finite() && is_factor(one)) {
+        let [ratio, low, high] = all.map(|one| factor(one, language));
+        return (ratio, say!(language, "{low} to {high}", low, high));
+    }
+    (percent(ratio, language), interval(ends, language))
+}
+
 /// Both ends of an interval, without the percent sign twice; both as factors where one is.
-pub fn interval(interval: &Interval, language: Language) -> String {
+pub(crate) fn interval(interval: &Interval, language: Language) -> String {
     if is_factor(interval.low) || (interval.high.is_finite() && is_factor(interval.high)) {
         let (low, high) = (factor(interval.low, language), factor(interval.high, language));
         return say!(language, "{low} to {high}", low, high);
@@ -151,18 +161,6 @@ pub fn interval(interval: &Interval, language: Language) -> String {
     let (low, high) = (percent(interval.low, language), percent(interval.high, language));
     let low = if high.ends_with(" %") { low.strip_suffix(" %").unwrap_or(&low) } else { &low };
     say!(language, "{low} to {high}", low, high)
-}
-
-/// An effect as a factor in words, where it is one: `2.63 times better`.
-pub(crate) fn times(ratio: f64, language: Language) -> Option<String> {
-    (ratio.is_finite() && is_factor(ratio)).then(|| {
-        let factor = digits(ratio.max(1.0 / ratio));
-        if ratio > 1.0 {
-            say!(language, "{factor} times better", factor)
-        } else {
-            say!(language, "{factor} times worse", factor)
-        }
-    })
 }
 
 /// Whether what happened to a value is told as a factor.
@@ -278,10 +276,14 @@ mod tests {
         assert_eq!(ends(1.8, 2.3), "×1.80 to ×2.30");
         assert_eq!(ends(0.4, 1.1), "÷2.50 to ×1.10");
         assert_eq!(ends(1.1, f64::INFINITY), "+10.0 % to unbounded");
-        let times = |ratio| times(ratio, Language::default());
-        assert_eq!(times(4.2).as_deref(), Some("4.20 times better"));
-        assert_eq!(times(0.25).as_deref(), Some("4.00 times worse"));
-        assert_eq!((times(1.9), times(f64::INFINITY)), (None, None));
+        let told = |ratio, low, high| {
+            let (ratio, ends) = estimate(ratio, &Interval { low, high }, Language::default());
+            format!("{ratio} ({ends})")
+        };
+        // The page says the same of each: web/test/format.test.ts.
+        assert_eq!(told(1.9, 1.7, 2.1), "×1.90 (×1.70 to ×2.10)");
+        assert_eq!(told(0.9, 0.8, 1.1), "-10.0 % (-20.0 to +10.0 %)");
+        assert_eq!(told(1.1, 0.9, f64::INFINITY), "+10.0 % (-10.0 % to unbounded)");
         for (ratio, text) in [
             (0.38, "62.0 % lower"),
             (1.0, "unchanged"),

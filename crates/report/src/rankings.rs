@@ -2,7 +2,7 @@
 
 use crate::answer::trimmed;
 use crate::emulated::mark;
-use crate::quantities::{against, interval, p_value, percent, versus};
+use crate::quantities::{against, estimate, p_value, versus};
 use crate::verdict_table::{effect, look, words};
 use model::{
     ClaimFinding, ClaimOutcome, Finding, Question, Rank, Ranking, Role, UseCaseFinding, Verdict,
@@ -87,13 +87,14 @@ fn evidence(comparison: &Finding, language: Language) -> String {
 }
 
 fn worst(worst: &Worst, language: Language) -> String {
+    let (effect, interval) = estimate(worst.ratio, &worst.interval, language);
     say!(
         language,
         "worst in {workload} {metric}: {effect} ({interval})",
         workload = worst.workload,
         metric = worst.metric,
-        effect = percent(worst.ratio, language),
-        interval = interval(&worst.interval, language)
+        effect,
+        interval
     )
 }
 

@@ -1,7 +1,7 @@
 //! The verdict table: what its rows say, apart from how they are drawn.
 
 use crate::emulated::{hidden, is_hidden, mark};
-use crate::quantities::{confidence, interval, percent, value};
+use crate::quantities::{confidence, estimate, value};
 use model::{Finding, Findings, Role, Strength, Verdict};
 use phrases::{Language, say};
 use std::collections::BTreeMap;
@@ -100,17 +100,17 @@ pub(crate) fn reference_value(
     known.map_or_else(|| not_known(language), |(number, unit)| value(number, unit))
 }
 
-/// The effect and its unadjusted interval; of an equivalence that which decided it, with its level.
+/// The effect and its unadjusted interval, on one scale; of an equivalence that which decided it, with its level.
 pub(crate) fn effect(finding: &Finding, language: Language) -> (String, String) {
     let Some((effect, shown)) = finding.effect.as_ref().zip(finding.shown_interval()) else {
         return (language.word("no estimate").to_owned(), String::new());
     };
-    let ends = interval(&shown, language);
+    let (size, ends) = estimate(effect.ratio, &shown, language);
     let ends = match finding.deciding_alpha() {
         Some(alpha) => format!("{ends} ({} %)", confidence(alpha)),
         None => ends,
     };
-    (percent(effect.ratio, language), ends)
+    (size, ends)
 }
 
 /// When an adaptive campaign answered it, and the level of its interval.

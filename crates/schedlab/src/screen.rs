@@ -247,10 +247,8 @@ impl Screen {
         let control = if one.role == Role::Control { " (A/A)" } else { "" };
         let name = self.look.shortened(&one.subject, subject.saturating_sub(control.len()));
         let asked = format!("{} {}", one.workload, one.metric.replace('_', " "));
-        let effect =
-            one.ratio.map_or("-".to_owned(), |ratio| self.look.of_report(percent_of(ratio)));
-        let interval =
-            one.low.map_or(String::new(), |low| self.look.of_report(interval_of(low, one.high)));
+        let (effect, interval) = effect_of(one);
+        let (effect, interval) = (self.look.of_report(effect), self.look.of_report(interval));
         let (word, colour) = match one.verdict {
             _ if !is_over => ("", Color::Reset),
             Verdict::Better => ("better", Color::Blue),
@@ -336,23 +334,20 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// Both ends of an interval, of which the upper may be unbounded: factors where reports tell them.
-fn interval_of(low: f64, high: Option<f64>) -> String {
-    let (first, second) = (percent_of(low), high.map(percent_of));
-    let bare = |text: &str| text.strip_suffix(" %").map(str::to_owned);
-    match (bare(&first), second.as_deref().map(bare)) {
-        (Some(first), None) => format!("[{first}, ...] %"),
-        (Some(first), Some(Some(second))) => format!("[{first}, {second}] %"),
-        _ => {
-            let high = high.unwrap_or(f64::INFINITY);
-            report::interval(&Interval { low, high }, Language::default())
-        }
+/// An effect and its interval on one scale, of which the upper end may be unbounded: factors where
+/// reports tell them.
+fn effect_of(one: &LiveVerdict) -> (String, String) {
+    let Some((ratio, low)) = one.ratio.zip(one.low) else {
+        return ("-".to_owned(), String::new());
+    };
+    let ends = Interval { low, high: one.high.unwrap_or(f64::INFINITY) };
+    let (effect, interval) = report::estimate(ratio, &ends, Language::default());
+    if !effect.ends_with(" %") {
+        return (effect, interval);
     }
-}
-
-/// An effect, as reports tell it.
-fn percent_of(ratio: f64) -> String {
-    report::percent(ratio, Language::default())
+    let bare = |ratio: f64| report::percent(ratio, Language::default()).replace(" %", "");
+    let high = one.high.map_or("...".to_owned(), bare);
+    (effect, format!("[{}, {high}] %", bare(low)))
 }
 
 /// The points of each subject, in the order in which subjects first came.

@@ -7,6 +7,7 @@ mod campaigns;
 mod checks;
 mod compare;
 mod divided;
+mod effects;
 mod grid;
 mod grid_pages;
 mod html_pages;
@@ -459,7 +460,7 @@ fn an_equivalence_is_shown_with_the_interval_that_decided_it_wherever_it_is_show
     let is_decided = |one: &&Finding| one.effect.as_ref().is_some_and(|own| own.deciding.is_some());
     let found = campaign.findings.findings.iter().find(is_decided).unwrap().clone();
     let told = explained(&found, &campaign.findings, false, Language::default()).join("\n");
-    assert!(told.contains("a 90 % interval of -2.0 to +3.0 %"), "{told}");
+    assert!(told.contains("a 90 % interval of 2.9 % lower to 2.0 % higher"), "{told}");
     campaign.findings.use_cases = vec![UseCaseFinding {
         use_case: "serving".to_owned(),
         weights: Vec::new(),

@@ -120,12 +120,10 @@ fn name(result: &GateResult<'_>) -> String {
 fn evidence(result: &GateResult<'_>, would_tell: Option<String>) -> String {
     let known = result.finding.effect.as_ref().zip(result.interval);
     let estimate = known.map_or(String::new(), |(effect, shown)| {
-        format!(
-            "effect {} [{}; {} %] (+ and × are better), ",
-            report::percent(effect.ratio, Language::default()),
-            report::interval(&shown.interval, Language::default()),
-            report::confidence(shown.alpha)
-        )
+        let (effect, interval) =
+            report::estimate(effect.ratio, &shown.interval, Language::default());
+        let level = report::confidence(shown.alpha);
+        format!("effect {effect} [{interval}; {level} %] (+ and × are better), ")
     });
     let p = result.p.map_or(String::new(), |p| format!(", {}", model::p_equation(p)));
     let limit = model::round_significant(100.0 * result.fraction);

@@ -223,9 +223,9 @@ fn changes(series: &Series) -> Vec<Change> {
 }
 
 fn drawn(series: &Series) -> String {
-    let percent = |ratio: f64| report::percent(ratio, Language::default());
-    let interval =
-        |low: f64, high: f64| report::interval(&Interval { low, high }, Language::default());
+    let estimate = |ratio: f64, low: f64, high: f64| {
+        report::estimate(ratio, &Interval { low, high }, Language::default())
+    };
     let mut text = format!(
         "{}{} {}: {} against {}, {} campaigns (+ and × are better)\n  {}\n",
         if series.is_emulated { "emulated: " } else { "" },
@@ -238,23 +238,21 @@ fn drawn(series: &Series) -> String {
     );
     // Writing to a string cannot fail.
     for point in &series.points {
+        let (effect, interval) = estimate(point.ratio, point.low, point.high);
         let _ = writeln!(
             text,
-            "  {:<40} {:>9}  [{}]  n={}",
-            point.campaign,
-            percent(point.ratio),
-            interval(point.low, point.high),
-            point.blocks
+            "  {:<40} {effect:>9}  [{interval}]  n={}",
+            point.campaign, point.blocks
         );
     }
     for change in &series.changes {
+        let (size, interval) = estimate(change.ratio, change.low, change.high);
         let _ = writeln!(
             text,
-            "  changed between {} and {}: {} [{}], {}; an alert to look closer, not a verdict",
+            "  changed between {} and {}: {size} [{interval}], {}; an alert to look closer, not a \
+             verdict",
             change.after,
             change.before,
-            percent(change.ratio),
-            interval(change.low, change.high),
             model::p_equation(change.p)
         );
     }

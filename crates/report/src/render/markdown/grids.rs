@@ -5,7 +5,8 @@ use super::super::grid::{
 };
 use super::{cell, plain};
 use crate::grid::{Axis, Grid, GridComparison, GridEffect, GridMean, GridSubject};
-use crate::quantities::{interval, value};
+use crate::quantities::{estimate, value};
+use crate::verdict_table::symbol;
 use crate::view::Report;
 use phrases::{Language, say};
 use std::io::{self, Write};
@@ -89,11 +90,12 @@ fn heat_map(
 
 fn with_interval(effect: Option<&GridEffect>, language: Language) -> String {
     let Some(effect) = effect else { return String::new() };
-    let ends = effect.interval.as_ref().map_or(String::new(), |ends| {
-        let text = interval(ends, language);
-        format!(" ({})", text.strip_suffix(" %").unwrap_or(&text))
-    });
-    format!("{}{ends}", heat(effect, true, language))
+    let Some((ratio, ends)) = effect.ratio.zip(effect.interval) else {
+        return heat(effect, true, language);
+    };
+    let (size, ends) = estimate(ratio, &ends, language);
+    let [size, ends] = [&size, &ends].map(|text| text.strip_suffix(" %").unwrap_or(text));
+    format!("{} {size} ({ends})", symbol(effect.verdict, true))
 }
 
 fn values(

@@ -6,7 +6,7 @@ use super::{cell, plain};
 use crate::answer::trimmed;
 use crate::emulated::why_hidden;
 use crate::quantities::{
-    confidence, direction, effects_found, interval, p_value, percent, raw_change,
+    confidence, direction, effects_found, estimate, interval, p_value, percent, raw_change,
 };
 use crate::verdict_table::{
     correction, effect, groups, intervals, judged, look, not_known, reference_value, subject_value,
@@ -173,13 +173,14 @@ fn companion(
     let flip = companion.p_sign_flip.map_or(String::new(), |p| {
         format!(", {}", say!(language, "sign flips p {p}", p = p_value(p)))
     });
+    let (effect, interval) = estimate(companion.pseudo_median_ratio, &companion.interval, language);
     let by_ranks = say!(
         language,
         "by ranks {effect}, {level} % interval {interval}, signed-rank p {p}{flip} (a companion, \
          never the verdict)",
-        effect = percent(companion.pseudo_median_ratio, language),
+        effect,
         level = confidence(alpha),
-        interval = interval(&companion.interval, language),
+        interval,
         p = p_value(companion.p_signed_rank),
         flip
     );

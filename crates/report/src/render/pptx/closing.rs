@@ -4,7 +4,7 @@ use super::headline::{effect, main_caveat, primary, sentence, winner};
 use super::opening::levels;
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::emulated::mark;
-use crate::quantities::{interval, percent, versus};
+use crate::quantities::{estimate, versus};
 use crate::verdict_table::words;
 use crate::view::{Report, SubjectView};
 use model::{Finding, Role, UseCaseFinding, Verdict, Worst};
@@ -154,13 +154,8 @@ fn by_use_case(report: &Report, use_case: &UseCaseFinding) -> Vec<String> {
 }
 
 fn component(worst: &Worst, language: Language) -> String {
-    format!(
-        "{} {} {} ({})",
-        worst.workload,
-        worst.metric.replace('_', " "),
-        percent(worst.ratio, language),
-        interval(&worst.interval, language)
-    )
+    let (effect, interval) = estimate(worst.ratio, &worst.interval, language);
+    format!("{} {} {effect} ({interval})", worst.workload, worst.metric.replace('_', " "))
 }
 
 /// The lowest ratios, each said once, and not more than are read.

@@ -3,7 +3,7 @@
 use crate::checks::{CheckState, CheckWithCaveats, checks_with_caveats};
 use crate::emulated::mark;
 use crate::observed::Provenance;
-use crate::quantities::{confidence, interval, percent};
+use crate::quantities::{confidence, estimate};
 use crate::view::Report;
 use model::{Finding, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
@@ -26,12 +26,13 @@ pub(super) fn effect(report: &Report, finding: &Finding) -> String {
     let Some((effect, shown)) = finding.effect.as_ref().zip(finding.shown_interval()) else {
         return language.word("no estimate").to_owned();
     };
+    let (effect, interval) = estimate(effect.ratio, &shown, language);
     say!(
         language,
         "{effect} ({level} % interval {interval})",
-        effect = percent(effect.ratio, language),
+        effect,
         level = confidence(report.findings.shown_alpha(finding)),
-        interval = interval(&shown, language)
+        interval
     )
 }
 

@@ -1,0 +1,155 @@
+//! An effect in one sentence: estimate and interval are on one scale, each with its direction.
+
+use crate::campaigns::{Draft, campaign};
+use crate::explained;
+use crate::languages::korean;
+use model::{Finding, Verdict};
+use report::{Language, view};
+
+/// The words that tell how far a ratio lies from no difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    Percent,
+    Times,
+}
+
+/// The ratios that a text tells (`45.2 % higher`, `18.0 to 78.0 % lower`), and by which words.
+fn told(text: &str) -> (Option<Scale>, Vec<f64>) {
+    let (mut scale, mut sizes, mut ratios) = (None, Vec::new(), Vec::new());
+    for word in text.split_whitespace() {
+        let is_above = match word {
+            "odds" | "to" => continue,
+            "unchanged" => {
+                ratios.push(1.0);
+                continue;
+            }
+            "unbounded" => {
+                ratios.push(if ratios.is_empty() { 0.0 } else { f64::INFINITY });
+                continue;
+            }
+            "%" | "times" => {
+                let of_word = if word == "%" { Scale::Percent } else { Scale::Times };
+                assert!(scale.is_none_or(|known| known == of_word), "two scales: {text}");
+                scale = Some(of_word);
+                continue;
+            }
+            "higher" | "better" => true,
+            "lower" | "worse" => false,
+            number => {
+                sizes.push(number.parse::<f64>().unwrap_or_else(|_| panic!("{number}: {text}")));
+                continue;
+            }
+        };
+        ratios.extend(sizes.drain(..).map(|size| match (scale.unwrap(), is_above) {
+            (Scale::Percent, true) => 1.0 + size / 100.0,
+            (Scale::Percent, false) => 1.0 - size / 100.0,
+            (Scale::Times, true) => size,
+            (Scale::Times, false) => 1.0 / size,
+        }));
+    }
+    assert!(sizes.is_empty(), "a number without its direction: {text}");
+    (scale, ratios)
+}
+
+fn between<'t>(text: &'t str, before: &str, behind: &str) -> &'t str {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("{before:?}: {text}"));
+    rest.split_once(behind).unwrap_or_else(|| panic!("{behind:?}: {text}")).0
+}
+
+/// That estimate and interval agree with each other and with the finding.
+fn check(finding: &Finding, estimate: &str, interval: &str, text: &str) {
+    let effect = finding.effect.as_ref().unwrap();
+    let ((of_point, point), (of_ends, ends)) = (told(estimate), told(interval));
+    let agree = of_point.is_none() || of_ends.is_none() || of_point == of_ends;
+    assert!(agree, "estimate and interval have two scales: {text}");
+    let [point] = point[..] else { panic!("one estimate: {text}") };
+    let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    assert!(low - 1e-9 <= point && point <= high + 1e-9, "{low} {point} {high}: {text}");
+    let is_oriented = estimate.contains("better") || estimate.contains("worse");
+    let expected = if is_oriented { effect.ratio } else { effect.raw_ratio };
+    assert!((point - expected).abs() <= 0.005 * expected + 0.0006, "{point} {expected}: {text}");
+    assert!(!text.contains(['×', '÷', '+']) && !text.contains(" -"), "{text}");
+}
+
+/// All digits of a text, sorted.
+fn numbers(text: &str) -> Vec<String> {
+    let is_digit = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let numbers = text.split(|letter: char| !is_digit(letter)).map(|one| one.trim_matches('.'));
+    let mut numbers: Vec<String> =
+        numbers.filter(|one| !one.is_empty()).map(str::to_owned).collect();
+    numbers.sort();
+    numbers
+}
+
+const RATIOS: [f64; 15] = [
+    0.05, 0.24, 0.4, 0.56, 0.689, 0.97, 0.9999, 1.0001, 1.03, 1.452, 1.8, 1.999, 2.5, 4.2, 30.0,
+];
+
+/// How much wider either side is; below 1 it is unbounded.
+const WIDTHS: [f64; 7] = [1.0, 1.0005, 1.02, 1.15, 1.5, 3.0, 0.0];
+
+fn drafts() -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (ratio, width) in RATIOS.iter().flat_map(|ratio| WIDTHS.map(|width| (*ratio, width))) {
+        let (low, high) =
+            if width < 1.0 { (0.0, f64::INFINITY) } else { (ratio / width, ratio * width) };
+        for is_rate in [false, true] {
+            let draft = Draft::new("wakeup", "latency_p99", "fifo");
+            let draft = if is_rate { draft.throughput() } else { draft };
+            let verdict = if ratio > 1.0 { Verdict::Better } else { Verdict::Worse };
+            let finding =
+                draft.decided(verdict, true).effect(52_300.0, ratio, low, high).finding();
+            findings.push(Finding { is_odds: true, ..finding.clone() });
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+#[test]
+fn the_answer_tells_an_effect_and_its_interval_on_one_scale() {
+    for finding in drafts() {
+        let told = campaign("one effect", vec![finding.clone()], Vec::new());
+        let answer = view(&told.inputs()).answer;
+        let (_, interval) = answer.split_once("95 % interval ").unwrap();
+        let interval = interval.strip_suffix(").").unwrap();
+        let estimate = if answer.contains("latency_p99: ") {
+            between(&answer, "latency_p99: ", " (")
+        } else {
+            let values = between(&answer, " (", ", 95 % interval");
+            values.split_once(", ").unwrap().1
+        };
+        check(&finding, estimate, interval, &answer);
+        let in_korean = view(&korean(told).inputs()).answer;
+        assert!(!in_korean.contains(['×', '÷', '+']), "{in_korean}");
+        assert_eq!(numbers(&in_korean), numbers(&answer), "{in_korean}");
+    }
+}
+
+#[test]
+fn an_explanation_tells_an_effect_and_its_interval_on_one_scale() {
+    for finding in drafts() {
+        let told = campaign("one effect", vec![finding.clone()], Vec::new());
+        let paragraphs = explained(&finding, &told.findings, true, Language::default());
+        let of_estimate =
+            paragraphs.iter().find(|text| text.starts_with("Together that is ")).unwrap();
+        let estimate = between(of_estimate, "Together that is ", " (");
+        let interval = between(of_estimate, "% interval of ", " with ");
+        check(&finding, estimate, interval, of_estimate);
+    }
+}
+
+#[test]
+fn a_worse_time_is_told_as_its_values_show_it() {
+    let finding = Draft::new("messaging", "makespan", "one-cpu")
+        .decided(Verdict::Worse, true)
+        .effect(848e6, 1.0 / 1.452, 1.0 / 1.78, 1.0 / 1.18)
+        .finding();
+    let answer = view(&campaign("a time", vec![finding], Vec::new()).inputs()).answer;
+    assert_eq!(
+        answer,
+        "one-cpu is clearly worse than baseline for messaging makespan (1.23 s against 848 ms, \
+         45.2 % higher, 95 % interval 18.0 to 78.0 % higher)."
+    );
+}
