@@ -3,6 +3,7 @@
 
 use crate::file_order::{Executions, FileOrder, InOrder, OrderedQuestion};
 use crate::observations::Observations;
+use crate::order_origin::OrderOrigin;
 use crate::pairs::Pairs;
 use crate::quality::drift;
 use crate::questions::Asked;
@@ -25,7 +26,7 @@ pub(crate) fn in_blocks(
     if plan.imported.is_none() || !is_order_known(plan) {
         return InOrder::default();
     }
-    let question = &asked.question;
+    let (question, origin) = (&asked.question, OrderOrigin::of(plan));
     let trials = |subject: &str| {
         let of_block = |block: u32| observations.trial(block, subject, &question.workload);
         pairs.blocks.iter().filter_map(|pair| of_block(pair.block)).collect::<Vec<&Record>>()
@@ -45,6 +46,7 @@ pub(crate) fn in_blocks(
             is_pure: is_after(&reference, &subject) || is_after(&subject, &reference),
             test: Some(*test),
             has_drifted: &|| drift(&pairs.reference, theta).is_some(),
+            origin,
         };
         order.says(&asked, theta, plan.alpha)
     });
@@ -53,7 +55,7 @@ pub(crate) fn in_blocks(
         let both = sides[0].iter().zip(&sides[1]);
         let later: Vec<f64> =
             both.map(|(one, other)| f64::from(other.position) - f64::from(one.position)).collect();
-        stands_apart(&later, question)
+        stands_apart(&later, question, origin)
     };
     InOrder { confounded: along_file.confounded.or_else(in_a_block), ..along_file }
 }
@@ -67,14 +69,19 @@ pub(crate) fn is_after(these: &[f64], others: &[f64]) -> bool {
 /// How the subject stands before or after the reference inside blocks, by how many places it comes
 /// later in each, where that is no accident: what changes inside a block is then a difference between
 /// them. A Latin square has each subject in each place, and adds up to nothing.
-fn stands_apart(later: &[f64], question: &Question) -> Option<String> {
+fn stands_apart(later: &[f64], question: &Question, origin: OrderOrigin) -> Option<String> {
     let sum: f64 = later.iter().sum();
     is_apart(later).then(|| {
         let mean = sum.abs() / later.len() as f64;
         let side = if sum < 0.0 { "before" } else { "after" };
+        let (subject, reference) = (&question.subject, &question.reference);
+        let (stands, told) = match origin {
+            OrderOrigin::Measured | OrderOrigin::Rows => ("stands", ""),
+            OrderOrigin::Column => ("comes", ", as a column of the file tells"),
+        };
         format!(
-            "inside a block {} stands {mean:.1} places {side} {} on average: what changes there may be their difference",
-            question.subject, question.reference
+            "inside a block {subject} {stands} {mean:.1} places {side} {reference} on average{told}: \
+             what changes there may be their difference"
         )
     })
 }
@@ -93,6 +100,7 @@ pub(crate) fn is_apart(later: &[f64]) -> bool {
 mod tests {
     use super::stands_apart;
     use crate::fixtures::{in_blocks, metric, plan, record};
+    use crate::order_origin::OrderOrigin;
     use crate::{GateLimit, GateOutcome, gate, judge};
     use model::{
         Caveat, CaveatCode, Direction, Finding, Findings, ImportedOrder, Metric, Obstacle, Plan,
@@ -189,7 +197,7 @@ mod tests {
             role: model::Role::Primary,
             family: "declared".to_owned(),
         };
-        let of = |later: &[f64]| stands_apart(later, &question);
+        let of = |later: &[f64]| stands_apart(later, &question, OrderOrigin::Rows);
         // So many blocks of two, in so many of which b comes first: more seldom than p = 0.05, or never.
         let two = |first: usize, blocks: usize| {
             let mut later = vec![1.0; blocks];
@@ -205,6 +213,11 @@ mod tests {
         assert_eq!(of(&[0.0; 8]), None, "no places");
         let told = "inside a block b stands 2.0 places before a on average: what changes there may be their difference";
         assert_eq!(of(&[-2.0, -3.0, -1.0]).as_deref(), Some(told));
+        let by_column = stands_apart(&[-2.0, -3.0, -1.0], &question, OrderOrigin::Column).unwrap();
+        assert!(
+            by_column.contains("b comes 2.0 places before a on average, as a column"),
+            "{by_column}"
+        );
     }
 
     #[test]
@@ -226,6 +239,39 @@ mod tests {
             assert_eq!((one.verdict, one.strength), (Verdict::Worse, Some(Strength::Detectable)));
             assert_eq!(outcome(&large), GateOutcome::Inconclusive);
         }
+    }
+
+    #[test]
+    fn an_effect_of_the_order_is_told_by_what_shows_the_order() {
+        let second = |_: f64, position: u32| 0.03 * f64::from(position);
+        let told = |order: Option<ImportedOrder>| {
+            let imported = order.map(|order| (order, Vec::new()));
+            let findings = judged_as(DRAWN, imported, second, 0.0);
+            let is_of_order = |one: &&Caveat| one.code == CaveatCode::OrderEffect;
+            findings.findings[0].caveats.iter().find(is_of_order).unwrap().detail.clone()
+        };
+        for (order, words) in [
+            (None, "the subject ran first differ"),
+            (Some(ImportedOrder::Column), "came first, as a column of the file tells, differ"),
+            (Some(ImportedOrder::Rows), "the subject stood first in the file differ"),
+        ] {
+            assert!(told(order).contains(words), "{}", told(order));
+        }
+    }
+
+    #[test]
+    fn a_sorted_table_is_in_the_order_that_is_known_of_it() {
+        let told = |order: ImportedOrder| {
+            let findings = judged(SORTED, order, |_, _| 0.0, 0.3);
+            let is_of_order = |one: &&Caveat| one.code == CaveatCode::OrderConfounded;
+            findings.findings[0].caveats.iter().find(is_of_order).unwrap().detail.clone()
+        };
+        assert!(told(ImportedOrder::Rows).starts_with("in the file's order all values"));
+        let by_column = told(ImportedOrder::Column);
+        assert!(
+            by_column.starts_with("in the order that a column of the file tells"),
+            "{by_column}"
+        );
     }
 
     #[test]

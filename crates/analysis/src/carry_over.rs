@@ -2,6 +2,7 @@
 //! sitting against the same subject after another's.
 
 use crate::observations::Observations;
+use crate::order_origin::OrderOrigin;
 use crate::pairs::Pairs;
 use crate::rulebook::CarryOver;
 use crate::trial_facts::is_order_known;
@@ -71,7 +72,7 @@ pub(crate) fn predecessors(
             .push([is_after(subject, &question.reference), is_after(reference, &question.subject)]);
     }
     let difference = mean(&pairs.differences).unwrap_or_default();
-    let rows = Rows { differences, covariates, followed };
+    let rows = Rows { differences, covariates, followed, origin: OrderOrigin::of(plan) };
     let alone = rows.felt_by_one(difference, plan.alpha);
     let Some(fit) = WithCovariates::of(&rows.differences, &rows.covariates) else {
         return Predecessors { p: None, carry_over: None, order_alone: alone };
@@ -81,15 +82,17 @@ pub(crate) fn predecessors(
     let carry_over = is_felt.then(|| {
         let shows_the_same = fit.mean.is_some_and(|test| shows(&test, difference, plan.alpha));
         let detail = format!(
-            "the difference depends on whose sitting came before, {} over {} blocks",
+            "the difference depends on {}, {} over {} blocks",
+            what_came_before(rows.origin),
             p_equation(fit.p),
             rows.differences.len()
         );
         CarryOver { detail, shows_the_same }
     });
     let may_be_felt = p.is_some_and(|p| p < DOUBTED_LEVEL);
-    let order_alone =
-        fit.mean.and_then(|test| order_alone(&test, difference, may_be_felt, plan.alpha));
+    let of_test =
+        |test: TTest| order_alone(&test, difference, may_be_felt, plan.alpha, rows.origin);
+    let order_alone = fit.mean.and_then(of_test);
     Predecessors { p, carry_over, order_alone: order_alone.or(alone) }
 }
 
@@ -102,6 +105,8 @@ struct Rows {
     covariates: Vec<[f64; 2]>,
     /// Whether the subject followed the reference, and the reference the subject.
     followed: Vec<[f64; 2]>,
+    /// What tells which came before.
+    origin: OrderOrigin,
 }
 
 impl Rows {
@@ -123,10 +128,21 @@ impl Rows {
         let fit = WithCovariates::of(&self.differences, &self.followed);
         let neither = fit.and_then(|fit| fit.mean);
         let is_shown = neither.is_some_and(|test| shows(&test, difference, alpha));
+        let (is_felt_by, others) = match self.origin {
+            OrderOrigin::Measured => {
+                ("what came before is felt by", "sittings that did not follow the other's")
+            }
+            OrderOrigin::Column => (
+                "what came before, as a column of the file tells, is felt by",
+                "values that did not follow the other's",
+            ),
+            OrderOrigin::Rows => {
+                ("the rows before in the file tell of", "rows that do not follow the other's")
+            }
+        };
         (!is_shown).then(|| {
             format!(
-                "what came before is felt by one of the two alone, {}, and of sittings that did not \
-                 follow the other's no such difference is shown",
+                "{is_felt_by} one of the two alone, {}, and of {others} no such difference is shown",
                 p_equation(p)
             )
         })
@@ -138,20 +154,34 @@ fn shows(test: &TTest, difference: f64, alpha: f64) -> bool {
     test.mean * difference > 0.0 && test.p_difference().is_some_and(|p| p < alpha)
 }
 
+/// What a value may depend on, as far as what tells the order shows it: of rows nothing shows that
+/// one was measured before the other.
+fn what_came_before(origin: OrderOrigin) -> &'static str {
+    match origin {
+        OrderOrigin::Measured => "whose sitting came before",
+        OrderOrigin::Column => "whose values came before, as a column of the file tells",
+        OrderOrigin::Rows => "whose rows stand before in the file",
+    }
+}
+
 /// What speaks for a difference of order alone: less than half of it is left beside what came
 /// before, or it is not shown beside that, where the values may depend on it.
-fn order_alone(beside: &TTest, difference: f64, may_be_felt: bool, alpha: f64) -> Option<String> {
+fn order_alone(
+    beside: &TTest,
+    difference: f64,
+    may_be_felt: bool,
+    alpha: f64,
+    origin: OrderOrigin,
+) -> Option<String> {
+    let before = what_came_before(origin);
     let percent = |log: f64| format!("{:+.1} %", 100.0 * log.exp_m1());
     let (left, whole) = (percent(beside.mean), percent(difference));
     if beside.mean * difference.signum() < LEAST_LEFT * difference.abs() {
-        return Some(format!("beside whose sitting came before, {left} of {whole} are left"));
+        return Some(format!("beside {before}, {left} of {whole} are left"));
     }
     let p = beside.p_difference().unwrap_or(1.0);
     (may_be_felt && p >= alpha).then(|| {
-        format!(
-            "beside whose sitting came before, the {left} that are left of {whole} have {}",
-            p_equation(p)
-        )
+        format!("beside {before}, the {left} that are left of {whole} have {}", p_equation(p))
     })
 }
 
@@ -169,6 +199,7 @@ mod tests {
     use super::order_alone;
     use crate::fixtures::{in_blocks, metric, plan, record};
     use crate::judge;
+    use crate::order_origin::OrderOrigin;
     use model::{
         CaveatCode, Direction, Finding, ImportedOrder, Metric, Obstacle, Plan, Record, Reduction,
         Sample, Verdict,
@@ -306,9 +337,37 @@ mod tests {
                     (measured.verdict, measured.strength, measured.obstacle),
                     "{left_behind} {effect}"
                 );
-                assert_eq!(imported.caveats, measured.caveats);
+                assert_eq!(codes(&imported), codes(&measured));
                 assert_eq!(imported.diagnostics, measured.diagnostics);
             }
+        }
+    }
+
+    fn codes(finding: &Finding) -> Vec<CaveatCode> {
+        finding.caveats.iter().map(|caveat| caveat.code).collect()
+    }
+
+    #[test]
+    fn what_came_before_is_said_as_far_as_what_tells_the_order_shows_it() {
+        let noise = |sitting: usize| 0.002 * NOISE[(sitting * 5 + sitting / 16) % 8];
+        let told = |order: Option<ImportedOrder>| {
+            let (plan, records) = campaign("aaabaaabaaab", noise, 0.001, left_by_a(0.03), 0.0);
+            let plan = Plan { imported: order.map(in_blocks), ..plan };
+            let finding = judge(&plan, &records).findings.remove(0);
+            let of_order = [CaveatCode::CarryOver, CaveatCode::OrderEffect];
+            let caveats = finding.caveats.iter().filter(|one| of_order.contains(&one.code));
+            let details: Vec<String> = caveats.map(|caveat| caveat.detail.clone()).collect();
+            format!("{} {}", details.join(" "), finding.reason.unwrap_or_default())
+        };
+        let measured = told(None);
+        assert!(measured.contains("whose sitting came before"), "{measured}");
+        let column = told(Some(ImportedOrder::Column));
+        assert!(column.contains("came before, as a column of the file tells"), "{column}");
+        assert!(!column.contains("sitting"), "{column}");
+        let rows = told(Some(ImportedOrder::Rows));
+        assert!(rows.contains("whose rows stand before in the file"), "{rows}");
+        for word in ["sitting", "ran", "came", "felt"] {
+            assert!(!rows.split(' ').any(|one| one == word), "{word}: {rows}");
         }
     }
 
@@ -378,6 +437,9 @@ mod tests {
             skew: 0.0,
         };
         // t = 1.6 and 3.0 on seven degrees: p = 0.154 and 0.020 (scipy.stats.t).
+        let order_alone = |beside: &TTest, difference: f64, may_be_felt: bool, alpha: f64| {
+            order_alone(beside, difference, may_be_felt, alpha, OrderOrigin::Measured)
+        };
         let told = order_alone(&beside(0.008), 0.012, true, 0.05).unwrap();
         assert!(told.ends_with("the +0.8 % that are left of +1.2 % have p = 0.154"), "{told}");
         assert_eq!(order_alone(&beside(0.008), 0.012, false, 0.05), None);

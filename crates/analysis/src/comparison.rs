@@ -6,6 +6,7 @@ use crate::comparable::unequal_work;
 use crate::failures::unequal_failures;
 use crate::fragility::skewed;
 use crate::observations::Observations;
+use crate::order_origin::OrderOrigin;
 use crate::pairs::{Pairs, pairs, tail};
 use crate::pooled::{Pooled, pooled};
 use crate::quality::{
@@ -86,7 +87,8 @@ impl<'a> Comparison<'a> {
         let known_step = known_step(&pairs, &asked, are_imported);
         let steps = steps(&pairs, &asked, strict, are_imported);
         if judged.is_some() {
-            caveats.extend(warnings(&pairs, &asked, &steps));
+            let origin = OrderOrigin::of(gathered.plan);
+            caveats.extend(warnings(&pairs, &asked, &steps, origin));
         }
         let question = &asked.question;
         let trials = pairs.blocks.iter().flat_map(|block| {
@@ -274,6 +276,7 @@ fn signals(
         survivors: survivors(measured, gathered.plan.alpha),
         unequal_work: unequal_work(gathered.observations, asked),
         drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
+        origin: OrderOrigin::of(gathered.plan),
         fixed_order,
         doubts: doubts(gathered.plan, &question.metric),
         is_selected: is_selected(gathered.plan),

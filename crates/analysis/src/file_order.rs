@@ -1,6 +1,7 @@
 //! How the executions of two subjects lie in the file's order, and what a drift along that order may
 //! be of their difference, with blocks and without (docs/method.md#m-unblocked).
 
+use crate::order_origin::OrderOrigin;
 use model::Question;
 use stats::{TTest, coefficient_beside, mean, neighbours_beside, normal_cdf};
 use std::ops::Range;
@@ -44,6 +45,8 @@ pub(crate) struct OrderedQuestion<'a> {
     pub(crate) test: Option<TTest>,
     /// Whether the values drifted.
     pub(crate) has_drifted: &'a dyn Fn() -> bool,
+    /// What tells the order.
+    pub(crate) origin: OrderOrigin,
 }
 
 /// Neighbouring executions of a subject have so much more in common than independent ones, in
@@ -182,13 +185,14 @@ impl FileOrder {
     /// What the order of the file says. An order in which the subjects took turns says nothing.
     pub(crate) fn says(&self, asked: &OrderedQuestion<'_>, theta: f64, alpha: f64) -> InOrder {
         let OrderedQuestion { question, is_pure, test, .. } = asked;
+        let in_order = asked.origin.in_order();
         if !is_pure && !self.is_unmixed(UNEVEN) {
             return InOrder::default();
         }
         let by_drift = test.map_or([false; 2], |test| self.by_drift(asked, &test, theta, alpha));
         let confounded = if *is_pure {
             Some(format!(
-                "in the file's order all values of {} and all of {} follow each other, in each of {} strata",
+                "{in_order} all values of {} and all of {} follow each other, in each of {} strata",
                 question.reference,
                 question.subject,
                 self.strata.len()
@@ -197,7 +201,7 @@ impl FileOrder {
             let is_told = by_drift != [false; 2] || self.is_unmixed(CONFOUNDED);
             is_told.then(|| {
                 format!(
-                    "in the file's order {} and {} change {:.0} times, and in a random one {:.0} times: they are not mixed evenly",
+                    "{in_order} {} and {} change {:.0} times, and in a random one {:.0} times: they are not mixed evenly",
                     question.reference,
                     question.subject,
                     self.turns.counted,

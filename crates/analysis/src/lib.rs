@@ -25,6 +25,7 @@ mod judgement;
 mod live;
 mod looks;
 mod observations;
+mod order_origin;
 mod over_time;
 mod paired;
 mod pairs;

@@ -1,6 +1,7 @@
 //! Quality of pairs (docs/method.md#m-warnings): warnings that travel with a finding and decide
 //! nothing, and the facts among them that become signals.
 
+use crate::order_origin::OrderOrigin;
 use crate::pairs::Pairs;
 use crate::questions::Asked;
 use crate::resolution::{Measurements, Steps};
@@ -76,9 +77,14 @@ fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
 }
 
 /// Warnings about a question's pairs that decide nothing.
-pub(crate) fn warnings(pairs: &Pairs, asked: &Asked<'_>, steps: &Steps) -> Vec<Caveat> {
+pub(crate) fn warnings(
+    pairs: &Pairs,
+    asked: &Asked<'_>,
+    steps: &Steps,
+    origin: OrderOrigin,
+) -> Vec<Caveat> {
     [
-        order_effect(pairs),
+        order_effect(pairs, origin),
         bimodal(&pairs.reference, &asked.question.reference),
         bimodal(&pairs.subject, &asked.question.subject),
         quantised(pairs, steps),
@@ -108,7 +114,7 @@ pub(crate) fn is_drift(p: f64, change: f64, theta: f64) -> bool {
     p < LEVEL || (p < LEVEL_OF_CHANGE && change.abs() > theta)
 }
 
-/// Welch's p that blocks in which the subject ran first are like the others.
+/// Welch's p that blocks in which the subject came first are like the others.
 pub(crate) fn p_order(pairs: &Pairs) -> Option<f64> {
     let of = |first: bool| -> Vec<f64> {
         let chosen = pairs
@@ -121,16 +127,17 @@ pub(crate) fn p_order(pairs: &Pairs) -> Option<f64> {
     TTest::stratified(&[(&of(true), &of(false))])?.p_difference()
 }
 
-fn order_effect(pairs: &Pairs) -> Option<Caveat> {
+fn order_effect(pairs: &Pairs, origin: OrderOrigin) -> Option<Caveat> {
     let p = p_order(pairs)?;
+    let first = match origin {
+        OrderOrigin::Measured => "ran first",
+        OrderOrigin::Column => "came first, as a column of the file tells,",
+        OrderOrigin::Rows => "stood first in the file",
+    };
     (p < LEVEL).then(|| {
-        Caveat::new(
-            CaveatCode::OrderEffect,
-            format!(
-                "blocks in which the subject ran first differ from the others, {}",
-                p_equation(p)
-            ),
-        )
+        let p = p_equation(p);
+        let detail = format!("blocks in which the subject {first} differ from the others, {p}");
+        Caveat::new(CaveatCode::OrderEffect, detail)
     })
 }
 

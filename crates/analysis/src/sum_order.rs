@@ -6,6 +6,7 @@ use crate::carry_over::{Predecessors, predecessors};
 use crate::comparison::{Comparison, Gathered};
 use crate::file_order::{Executions, FileOrder, InOrder, OrderedQuestion};
 use crate::observations::Observations;
+use crate::order_origin::OrderOrigin;
 use crate::pairs::Pairs;
 use crate::quality::drift;
 use crate::trial_facts::is_order_known;
@@ -22,6 +23,8 @@ pub(crate) struct OrderOfSum {
     pub in_order: InOrder,
     /// How its reference changes along the blocks, of an import.
     pub drift: Option<f64>,
+    /// What tells the order of its blocks.
+    pub origin: OrderOrigin,
 }
 
 impl OrderOfSum {
@@ -34,7 +37,8 @@ impl OrderOfSum {
         let own =
             |asked: &Question| predecessors(gathered.plan, gathered.observations, sum.pairs, asked);
         let (in_order, drift) = in_sum(gathered, parts, sum);
-        Self { predecessors: same_pair(parts).map(own), in_order, drift }
+        let origin = OrderOrigin::of(gathered.plan);
+        Self { predecessors: same_pair(parts).map(own), in_order, drift, origin }
     }
 }
 
@@ -92,6 +96,7 @@ fn in_sum(
             is_pure: is_after(&places[0], &places[1]) || is_after(&places[1], &places[0]),
             test: sum.test.copied(),
             has_drifted: &|| has_drifted().is_some(),
+            origin: OrderOrigin::of(plan),
         };
         order.says(&asked, sum.theta, plan.alpha)
     });

@@ -25,7 +25,7 @@ pub(crate) struct PassedOn {
     /// How much of the sum the steps of each part may be, on the scale of logarithms.
     of_steps: f64,
     fixed_order: Vec<String>,
-    /// What is left of the difference of a part beside what ran before, with the part's name.
+    /// What is left of the difference of a part beside what came before, with the part's name.
     order_alone: Option<String>,
     doubts: Vec<Doubt>,
     is_selected: bool,
@@ -83,6 +83,7 @@ impl PassedOn {
             is_degenerate: test.is_some_and(TTest::is_degenerate),
             // Elsewhere it decides nothing, and each part tells its own.
             drift: order.drift.filter(|_| !fixed_order.is_empty()),
+            origin: order.origin,
             fixed_order,
             by_drift: order.in_order.by_drift,
             doubts: self.doubts.clone(),

@@ -94,10 +94,8 @@ pub(crate) fn is_selected(plan: &Plan) -> bool {
 pub(crate) fn unchosen(plan: &Plan, metric: &Metric, alpha: f64) -> Option<Unchosen> {
     let imported = plan.imported.as_ref()?;
     let usual = imported.given.usual_margins.get(&metric.id).copied();
-    (usual.is_some() || alpha != DEFAULT_ALPHA).then(|| Unchosen {
-        theta: ln(1.0 + usual.unwrap_or(metric.margin)),
-        alpha: DEFAULT_ALPHA,
-    })
+    (usual.is_some() || alpha != DEFAULT_ALPHA)
+        .then(|| Unchosen { theta: ln(1.0 + usual.unwrap_or(metric.margin)), alpha: DEFAULT_ALPHA })
 }
 
 /// The level that what decides beside a verdict has at most: that which nobody chose, of an import

@@ -17,7 +17,9 @@ use crate::claims::{ClaimEvidence, ClaimedFindings, claims, decide_differences, 
 use crate::comparison::{deciding, effect_of};
 use crate::failures::{compare_counted, counted, failures_among, rounded};
 use crate::family::{holm_levels, holm_of};
+use crate::file_order::FileOrder;
 use crate::observations::latest;
+use crate::order_origin::OrderOrigin;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
 use crate::rulebook::{
@@ -212,6 +214,32 @@ fn strictest(usual: Option<Unchosen>, [theta, alpha]: [f64; 2]) -> [f64; 2] {
     usual.map_or([theta, alpha], |usual| [usual.theta.min(theta), usual.alpha.min(alpha)])
 }
 
+/// The facts of a question, with those of its order, at a margin and a level.
+fn signals(
+    plan: &Plan,
+    samples: &Samples<'_>,
+    order: Option<&FileOrder>,
+    correlation: Option<f64>,
+    [theta, alpha]: [f64; 2],
+) -> Signals {
+    let origin = OrderOrigin::of(plan);
+    let in_order = order.map(|order| samples.in_order(order, origin, theta, alpha));
+    let in_order = in_order.unwrap_or_default();
+    let fixed_order = in_order.confounded.or_else(|| samples.alternates(origin));
+    Signals {
+        origin,
+        fixed_order: fixed_order.into_iter().collect(),
+        by_drift: in_order.by_drift,
+        correlation,
+        doubts: doubts(plan, &samples.question.metric),
+        is_selected: is_selected(plan),
+        parts: parts(plan),
+        copied: copied(plan, &samples.question),
+        unlike_mix: samples.unlike_mix.clone().or_else(|| unlike_mix(plan, &samples.question)),
+        ..samples.signals(theta, alpha)
+    }
+}
+
 fn finding(
     plan: &Plan,
     samples: &Samples<'_>,
@@ -222,19 +250,7 @@ fn finding(
     let [strict, level] = strictest(usual, [theta, alpha]);
     let order = samples.file_order();
     let noise = samples.noise(order.as_ref(), strict, level);
-    let in_order = order.map(|order| samples.in_order(&order, strict, level));
-    let in_order = in_order.unwrap_or_default();
-    let signals = Signals {
-        fixed_order: in_order.confounded.or_else(|| samples.alternates()).into_iter().collect(),
-        by_drift: in_order.by_drift,
-        correlation: noise.correlation,
-        doubts: doubts(plan, &samples.question.metric),
-        is_selected: is_selected(plan),
-        parts: parts(plan),
-        copied: copied(plan, &samples.question),
-        unlike_mix: samples.unlike_mix.clone().or_else(|| unlike_mix(plan, &samples.question)),
-        ..samples.signals(strict, level)
-    };
+    let signals = signals(plan, samples, order.as_ref(), noise.correlation, [strict, level]);
     let owed = owed_to_choice(evidence, usual, unchosen);
     let mut raised = obstacles(&signals, Basis::Tests);
     raised.extend(owed.raised);
@@ -392,11 +408,8 @@ mod tests {
         let finding = find(&findings, "overall");
         assert_eq!(finding.doubts, [Doubt::TurnedDirection]);
         assert_ne!(finding.strength, Some(Strength::Clearly));
-        let limit = GateLimit {
-            workload: "overall".to_owned(),
-            metric: "m".to_owned(),
-            fraction: 0.03,
-        };
+        let limit =
+            GateLimit { workload: "overall".to_owned(), metric: "m".to_owned(), fraction: 0.03 };
         let results = gate(&findings, &[limit]).unwrap();
         assert_eq!(results[0].outcome, GateOutcome::Inconclusive);
     }
@@ -498,7 +511,7 @@ mod tests {
     }
 
     /// Five executions of each subject, of which those of `a` and `b` have so many rows of each workload;
-    /// a row of the second takes `ratio` as long, whoever measured it.
+    /// a row of the second takes `ratio` as long, of either subject.
     fn mixed(rows: [[usize; 2]; 2], ratio: f64) -> Findings {
         let plan = imported(vec![metric("m", Direction::Lower, Reduction::Mean)], &["a", "b"], &[]);
         let value = |side: u32, replicate: u32, level: u32| {

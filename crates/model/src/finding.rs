@@ -371,7 +371,7 @@ pub struct Diagnostics {
     pub p_trend: Option<f64>,
     /// The reference's change over the campaign, on the scale of logarithms (Theil-Sen).
     pub reference_change: Option<f64>,
-    /// p that it does not matter which subject ran first (Welch).
+    /// p that it does not matter which subject came first in its block (Welch).
     pub p_order: Option<f64>,
     /// p that it does not matter whose sitting came before (docs/method.md#m-carry-over); absent
     /// where the records do not say which did, or too few blocks do.

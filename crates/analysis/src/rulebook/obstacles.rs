@@ -234,7 +234,7 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
     raised
 }
 
-/// What of the differences may be due to what ran before.
+/// What of the differences may be due to what came before.
 fn of_neighbours(signals: &Signals) -> Vec<Raised> {
     let mut raised = Vec::new();
     if let Some(carried) = signals.carry_over.as_ref().filter(|one| !one.shows_the_same) {

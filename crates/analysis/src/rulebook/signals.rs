@@ -1,6 +1,7 @@
 //! Signals: plain facts about one question, gathered once from the plan, its records and what
 //! they reduce to. They hold whatever the numbers say; nothing else raises an obstacle.
 
+use crate::order_origin::OrderOrigin;
 use model::{Caveat, CaveatCode, Doubt, Tail};
 use stats::exp;
 
@@ -39,6 +40,8 @@ pub(crate) struct Signals {
     /// The reference's drift over the campaign, or without blocks that of each subject's values in
     /// the file's order, on the scale of logarithms.
     pub drift: Option<f64>,
+    /// What tells the order of blocks or executions.
+    pub origin: OrderOrigin,
     /// What says that the order was not randomised; empty where nothing does.
     pub fixed_order: Vec<String>,
     /// What is not sure of how imported numbers came about.
@@ -55,12 +58,12 @@ pub(crate) struct Signals {
     /// Of an import whose executions are not mixed in order: whether a drift may be the difference, and
     /// whether one may hide it.
     pub by_drift: [bool; 2],
-    /// p that it does not matter what ran before; none where that was not tested. It decides nothing
+    /// p that it does not matter what came before; none where that was not tested. It decides nothing
     /// by itself.
     pub p_predecessor: Option<f64>,
-    /// How the values depend on what ran before.
+    /// How the values depend on what came before.
     pub carry_over: Option<CarryOver>,
-    /// What is left of the difference beside what ran before, where that is less than half of it.
+    /// What is left of the difference beside what came before, where that is less than half of it.
     pub order_alone: Option<String>,
     /// The lag-one correlation of the replicates' differences, where no test allows for so much.
     pub correlation: Option<f64>,
@@ -78,7 +81,7 @@ pub(crate) struct Survivors {
     pub shows_the_same: bool,
 }
 
-/// The values of a pair depend on what ran before (docs/method.md#m-carry-over).
+/// The values of a pair depend on what came before (docs/method.md#m-carry-over).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CarryOver {
     /// How sure that is.
@@ -154,6 +157,7 @@ impl Signals {
             survivors: None,
             unequal_work: None,
             drift: None,
+            origin: OrderOrigin::default(),
             fixed_order: Vec::new(),
             doubts: Vec::new(),
             is_selected: false,
@@ -191,12 +195,16 @@ impl Signals {
         }
         if let Some(change) = self.drift {
             let percent = 100.0 * (exp(change) - 1.0);
-            let detail = match self.numbers {
-                Numbers::Pairs(_) | Numbers::Sum { .. } => {
+            let in_order = self.origin.in_order();
+            let detail = match (&self.numbers, self.origin) {
+                (Numbers::Samples(_), _) => {
+                    format!("a subject's values change by {percent:+.1} % {in_order}")
+                }
+                (Numbers::Pairs(_) | Numbers::Sum { .. }, OrderOrigin::Measured) => {
                     format!("the reference changed by {percent:+.1} % over the campaign")
                 }
-                Numbers::Samples(_) => {
-                    format!("a subject's values change by {percent:+.1} % in the file's order")
+                (Numbers::Pairs(_) | Numbers::Sum { .. }, _) => {
+                    format!("the reference changes by {percent:+.1} % over the blocks, {in_order}")
                 }
             };
             caveats.push(Caveat::new(CaveatCode::Drift, detail));

@@ -4,6 +4,7 @@
 
 use super::samples::Samples;
 use crate::block_order::is_apart;
+use crate::order_origin::OrderOrigin;
 use stats::normal_cdf;
 
 /// Level at which turns repeat their order more often than drawn ones: of 5 to 40 turns in a drawn order
@@ -101,20 +102,25 @@ fn p_of_coins(shown: usize, of: usize) -> f64 {
 
 impl Samples<'_> {
     /// How one of the two follows the other, where that is so regular that it may be their difference.
-    pub(super) fn alternates(&self) -> Option<String> {
+    pub(super) fn alternates(&self, origin: OrderOrigin) -> Option<String> {
         let found = Alternation::of(self.places.values());
         let (reference, subject) = (&self.question.reference, &self.question.subject);
+        let in_order = origin.in_order();
         if found.has_one_order() {
+            let comes = match origin {
+                OrderOrigin::Measured | OrderOrigin::Column => "comes",
+                OrderOrigin::Rows => "stands",
+            };
             let turns = found.later.len();
             let second = found.later.iter().filter(|later| **later > 0.0).count();
             return Some(format!(
-                "in {second} of {turns} turns in the file's order {subject} came after {reference}: what one leaves \
+                "in {second} of {turns} turns {in_order} {subject} {comes} after {reference}: what one leaves \
                  behind for the next may be their difference"
             ));
         }
         found.is_regular().then(|| {
             format!(
-                "in the file's order {reference} and {subject} change {:.0} times, and in a random one {:.0} times: \
+                "{in_order} {reference} and {subject} change {:.0} times, and in a random one {:.0} times: \
                  what one leaves behind for the next may be their difference",
                 found.changes, found.expected
             )

@@ -2,6 +2,7 @@
 
 use super::samples::Samples;
 use crate::file_order::{Executions, FileOrder, InOrder, OrderedQuestion};
+use crate::order_origin::OrderOrigin;
 
 impl Samples<'_> {
     /// How the executions lie in the file's order, where that is known of all.
@@ -16,12 +17,19 @@ impl Samples<'_> {
     }
 
     /// What the order of the file says. An order in which the subjects took turns says nothing.
-    pub(super) fn in_order(&self, order: &FileOrder, theta: f64, alpha: f64) -> InOrder {
+    pub(super) fn in_order(
+        &self,
+        order: &FileOrder,
+        origin: OrderOrigin,
+        theta: f64,
+        alpha: f64,
+    ) -> InOrder {
         let asked = OrderedQuestion {
             question: &self.question,
             is_pure: self.is_one_after_the_other(),
             test: self.test(),
             has_drifted: &|| self.drift(theta).is_some(),
+            origin,
         };
         order.says(&asked, theta, alpha)
     }
@@ -73,7 +81,7 @@ mod tests {
             places: BTreeMap::from([(Vec::new(), places)]),
         };
         let order = samples.file_order().unwrap();
-        let said = samples.in_order(&order, 0.02_f64.ln_1p(), 0.05);
+        let said = samples.in_order(&order, OrderOrigin::Rows, 0.02_f64.ln_1p(), 0.05);
         (said.confounded.is_some(), said.by_drift)
     }
 

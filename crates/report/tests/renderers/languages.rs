@@ -7,8 +7,8 @@ use crate::slides::Deck;
 use crate::workbook::{Workbook, row};
 use crate::{drawn, page};
 use expect_test::{ExpectFile, expect_file};
-use model::Role;
-use report::{HAS_PAGE, Page, view};
+use model::{CaveatCode, Role};
+use report::{HAS_PAGE, Language, Page, view};
 use unicode_width::UnicodeWidthStr;
 
 /// The same campaign, told in Korean.
@@ -19,6 +19,17 @@ pub fn korean(mut campaign: Campaign) -> Campaign {
 
 fn is_hangul(letter: char) -> bool {
     ('가'..='힣').contains(&letter)
+}
+
+/// The rows of a file have an order, too, and nothing ran in it.
+#[test]
+fn what_a_caveat_of_the_order_means_claims_no_run() {
+    let korean: Language = "ko".parse().unwrap();
+    for code in [CaveatCode::CarryOver, CaveatCode::OrderEffect, CaveatCode::OrderConfounded] {
+        let (meaning, translated) = (code.meaning(), korean.word(code.meaning()));
+        assert!(!meaning.split(' ').any(|word| ["ran", "sitting"].contains(&word)), "{meaning}");
+        assert!(translated.chars().any(is_hangul) && !translated.contains("실행"), "{translated}");
+    }
 }
 
 #[test]
