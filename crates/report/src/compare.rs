@@ -2,7 +2,7 @@
 //! Nothing is judged across them: what differs between campaigns was not drawn by lot.
 
 use crate::observed::Provenance;
-use crate::quantities::{confidence, duration};
+use crate::quantities::confidence;
 use crate::view::{Report, SubjectView};
 use model::{Finding, Role};
 use phrases::{Language, say};
@@ -155,7 +155,7 @@ pub(crate) fn design(report: &Report) -> Vec<(String, String)> {
         (language.word("blocks"), design.block_count(language)),
         (language.word("trials"), design.trials.to_string()),
         (language.word("boots"), of_a_machine(design.boot_count(language))),
-        (language.word("time of trials"), of_a_machine(duration(design.duration_ns, language))),
+        (language.word("time of trials"), of_a_machine(design.duration_words(language))),
         (language.word("workloads"), design.workloads.join(", ")),
         (language.word("subjects"), ids.join(", ")),
         (language.word("confidence"), format!("{} %", confidence(design.alpha))),

@@ -1,6 +1,5 @@
 //! Where the numbers come from: the line at the head of a report.
 
-use crate::quantities::duration;
 use crate::view::Report;
 use phrases::{Language, say};
 
@@ -20,7 +19,7 @@ pub(crate) fn origin(report: &Report, language: Language) -> String {
         );
     }
     let quick = if design.is_quick { language.word("quick mode, ") } else { "" };
-    let duration = duration(design.duration_ns, language);
+    let duration = design.duration_words(language);
     let place = if report.is_simulated() {
         say!(language, "{duration} of simulated time; no real machine", duration)
     } else {

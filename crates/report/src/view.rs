@@ -6,6 +6,7 @@ use crate::caveats::explained;
 use crate::ejections::{Ejections, ejections};
 use crate::grid::{Grid, grids};
 use crate::ladder::{Ladder, ladders};
+use crate::quantities::duration;
 use model::{
     Attempt, Binding, Caveat, CaveatCode, Direction, Findings, Fingerprint, Imported,
     ImportedDesign, Level, Plan, REPORT_FORMAT, Record, Records, TREND_REPORT_FORMAT, TrialValue,
@@ -206,8 +207,10 @@ pub struct Design {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub boots: Option<usize>,
-    /// Sum of the trials' lengths.
-    pub duration_ns: u64,
+    /// Sum of the trials' lengths; absent of an import, which tells none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub duration_ns: Option<u64>,
     /// Seed of the order; absent of an import, which has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -263,6 +266,12 @@ impl Design {
             Some(count) => counted!(language, count, "1 boot", "{count} boots"),
             None => language.word("an unknown number of boots").to_owned(),
         }
+    }
+
+    /// How long trials took together: `6 min 30 s`, `not observed`.
+    pub(crate) fn duration_words(&self, language: Language) -> String {
+        let unseen = || language.word("not observed").to_owned();
+        self.duration_ns.map_or_else(unseen, |length_ns| duration(length_ns, language))
     }
 
     /// The seed: `42`, `not observed`.
@@ -354,7 +363,10 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
             workloads: plan.workloads.iter().map(|workload| workload.label.clone()).collect(),
             trials: inputs.records.len(),
             boots: recorded_boots(inputs.records),
-            duration_ns: inputs.records.iter().map(|record| record.duration_ns).sum(),
+            duration_ns: plan
+                .imported
+                .is_none()
+                .then(|| inputs.records.iter().map(|record| record.duration_ns).sum()),
             seed: plan.imported.is_none().then_some(plan.seed),
             alpha: plan.alpha,
             families: inputs.findings.families.clone(),
@@ -443,9 +455,8 @@ fn planned_blocks(inputs: &Inputs<'_>) -> Option<usize> {
 /// unfinished nor was it ended before (`findings.caveats` and those of its files), and the look is
 /// that which a note of its plan names. A block that ran again may be recorded beyond it.
 fn ends_at_look(inputs: &Inputs<'_>, recorded: usize) -> bool {
-    let is_cut = |caveat: &Caveat| {
-        matches!(caveat.code, CaveatCode::StoppedEarly | CaveatCode::Unfinished)
-    };
+    let is_cut =
+        |caveat: &Caveat| matches!(caveat.code, CaveatCode::StoppedEarly | CaveatCode::Unfinished);
     let look = inputs.plan.noted_look().unwrap_or(recorded);
     look <= recorded
         && inputs.plan.looks.iter().any(|planned| *planned as usize == look)

@@ -112,6 +112,7 @@ export type CaveatCode =
   | "SUSPENDED"
   | "TORN_RECORD"
   | "UNBLOCKED_DESIGN"
+  | "UNEQUAL_MIX"
   | "UNEQUAL_SHARES"
   | "UNFINISHED"
   | "ZERO_VALUE";
@@ -186,8 +187,9 @@ export interface Design {
    */
   blocks?: number;
   /**
-   * Blocks planned, re-runs included, where that is another number. An adaptive campaign has
-   * planned none in particular, and an import none at all.
+   * Blocks planned, re-runs included, where that is another number: of an adaptive campaign the
+   * most that it may run. Absent where such a one ended at a look by its rule, and of an import,
+   * which planned none.
    */
   planned_blocks?: number;
   /** Arms, the control included. */
@@ -198,8 +200,8 @@ export interface Design {
   trials: number;
   /** Distinct boots; absent where a record does not name its own. */
   boots?: number;
-  /** Sum of the trials' lengths. */
-  duration_ns: number;
+  /** Sum of the trials' lengths; absent of an import, which tells none. */
+  duration_ns?: number;
   /** Seed of the order; absent of an import, which has none. */
   seed?: number;
   /** Level of the family. */
@@ -271,6 +273,22 @@ export interface Finding {
 /** The machine as it was: flat keys (`kernel.release`, `cpu.online`, `knob.base_slice`) to text. */
 export type Fingerprint = { [key in string]: string };
 
+/**
+ * What the user of an import chose together with its numbers. Nobody can know that it was chosen
+ * before these were seen, so that no verdict rests on it alone (docs/method.md#m-given).
+ */
+export interface GivenChoices {
+  /** The margin, as a fraction, that each metric has by itself, where another was given. */
+  usual_margins?: { [key in string]: number };
+  /** Ids of metrics that are better the other way than their format has it. */
+  turned?: Array<string>;
+  /**
+   * Whether metrics, columns, pairs or the order of rows are others than without a
+   * choice.
+   */
+  is_selected?: boolean;
+}
+
 /** A grid without its runs. */
 export interface Grid {
   measure: string;
@@ -327,6 +345,13 @@ export interface Imported {
    * may be.
    */
   copied?: Array<string>;
+  /**
+   * Subjects that hold unlike shares of rows of different kinds, which only a column tells apart that
+   * nobody named.
+   */
+  mixes?: Array<UnlikeMix>;
+  /** What was chosen while the numbers were there, and decides. */
+  given?: GivenChoices;
 }
 
 /** How imported numbers were collected. */
@@ -600,6 +625,19 @@ export type Unit =
   | "fraction"
   | "joules"
   | "plain";
+
+/**
+ * Rows of different kinds of which two subjects of an import have unlike shares, so that the difference
+ * of their means may be one of the mix.
+ */
+export interface UnlikeMix {
+  /** Id of the metric. */
+  metric: string;
+  /** The two subjects; empty where any two may be meant. */
+  subjects: Array<string>;
+  /** The column, the level whose shares differ most, and both shares. */
+  told: string;
+}
 
 /** What serves a use case, by rank. */
 export interface UseCase {

@@ -12,7 +12,7 @@ use crate::checks::checks;
 use crate::emulated::{hidden, is_hidden};
 use crate::ladder::LadderCell;
 use crate::observed::{has_drawn_order, has_fingerprints, unset};
-use crate::quantities::{duration, fails, p_value, percent, value, versus};
+use crate::quantities::{fails, p_value, percent, value, versus};
 use crate::rankings::{claim, ranks, use_case};
 use crate::verdict_table::{effect, not_known, reference_value, subject_value, symbol};
 use crate::view::Report;
@@ -349,7 +349,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         quick = if design.is_quick { language.word(", quick mode") } else { "" },
         workloads = design.workloads.join(", "),
         trials = design.trials,
-        duration = duration(design.duration_ns, language),
+        duration = design.duration_words(language),
         boots = design.boot_words(language),
         venue = design.venue,
         kernel = design.kernel,

@@ -115,6 +115,33 @@ fn by_a_column(mut campaign: Campaign) -> Campaign {
 }
 
 #[test]
+fn the_json_of_an_import_has_no_field_that_its_file_does_not_tell() {
+    let never = ["started_unix_ns", "duration_ns", "seed", "boot_id", "fingerprint"];
+    for (campaign, is_imported, has_block, has_position) in [
+        (measured(), false, true, true),
+        (in_blocks(), true, true, false),
+        (by_a_column(in_blocks()), true, true, true),
+        (in_rows(), true, false, false),
+    ] {
+        let json: serde_json::Value =
+            serde_json::from_str(&drawn(&campaign, "json", page(80))).unwrap();
+        assert_eq!(json["findings"].get("seed").is_none(), is_imported);
+        assert_eq!(json["design"].get("duration_ns").is_none(), is_imported);
+        let records = json["records"].as_array().unwrap();
+        assert_eq!(records.len(), campaign.records.len());
+        for record in records {
+            for name in never {
+                assert_eq!(record.get(name).is_none(), is_imported, "{name}: {record}");
+            }
+            assert_eq!(record.get("block").is_some(), has_block, "{record}");
+            assert_eq!(record.get("execution").is_some(), !has_block, "{record}");
+            assert_eq!(record.get("position").is_some(), has_position, "{record}");
+            assert!(record["invocations"][0]["samples"].is_array(), "{record}");
+        }
+    }
+}
+
+#[test]
 fn no_format_states_blocks_boots_or_a_seed_that_the_data_lack() {
     for (origin, campaign, blocks, boots, seed) in [
         ("measured", measured(), Some(6), Some(1), Some(7)),

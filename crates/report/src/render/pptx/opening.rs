@@ -9,7 +9,7 @@ use crate::checks::{CheckState, checks, trials};
 use crate::observed::{
     Provenance, has_declared_margins, has_drawn_order, post_hoc, tells_order, unset, whole_blocks,
 };
-use crate::quantities::{confidence, direction, duration};
+use crate::quantities::{confidence, direction};
 use crate::verdict_table::{correction, intervals, judged};
 use crate::view::{Report, SubjectView};
 use phrases::{counted, say};
@@ -256,7 +256,7 @@ fn method(report: &Report) -> Slide {
             trials = counted!(language, design.trials, "1 trial", "{count} trials"),
             venue = design.venue,
             boots = design.boot_words(language),
-            duration = duration(design.duration_ns, language)
+            duration = design.duration_words(language)
         ),
         Provenance::Simulated => language.word("nothing ran: the numbers are simulated").to_owned(),
         Provenance::ImportedBlocks | Provenance::ImportedRows => counted!(
