@@ -15,7 +15,8 @@ enum Scale {
 
 /// The ratios that a text tells (`45.2 % higher`, `18.0 to 78.0 % lower`), and by which words.
 fn told(text: &str) -> (Option<Scale>, Vec<f64>) {
-    let (mut scale, mut sizes, mut ratios) = (None, Vec::new(), Vec::new());
+    let mut scale: Option<Scale> = None;
+    let (mut sizes, mut ratios): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     for word in text.split_whitespace() {
         let is_above = match word {
             "odds" | "to" => continue,
@@ -82,9 +83,8 @@ fn numbers(text: &str) -> Vec<String> {
     numbers
 }
 
-const RATIOS: [f64; 15] = [
-    0.05, 0.24, 0.4, 0.56, 0.689, 0.97, 0.9999, 1.0001, 1.03, 1.452, 1.8, 1.999, 2.5, 4.2, 30.0,
-];
+const RATIOS: [f64; 15] =
+    [0.05, 0.24, 0.4, 0.56, 0.689, 0.97, 0.9999, 1.0001, 1.03, 1.452, 1.8, 1.999, 2.5, 4.2, 30.0];
 
 /// How much wider either side is; below 1 it is unbounded.
 const WIDTHS: [f64; 7] = [1.0, 1.0005, 1.02, 1.15, 1.5, 3.0, 0.0];
@@ -98,8 +98,7 @@ fn drafts() -> Vec<Finding> {
             let draft = Draft::new("wakeup", "latency_p99", "fifo");
             let draft = if is_rate { draft.throughput() } else { draft };
             let verdict = if ratio > 1.0 { Verdict::Better } else { Verdict::Worse };
-            let finding =
-                draft.decided(verdict, true).effect(52_300.0, ratio, low, high).finding();
+            let finding = draft.decided(verdict, true).effect(52_300.0, ratio, low, high).finding();
             findings.push(Finding { is_odds: true, ..finding.clone() });
             findings.push(finding);
         }
