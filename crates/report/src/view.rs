@@ -366,7 +366,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
             duration_ns: plan
                 .imported
                 .is_none()
-                .then(|| inputs.records.iter().map(|record| record.duration_ns).sum()),
+                .then(|| model::sum_ns(inputs.records.iter().map(|record| record.duration_ns))),
             seed: plan.imported.is_none().then_some(plan.seed),
             alpha: plan.alpha,
             families: inputs.findings.families.clone(),
@@ -510,7 +510,8 @@ fn reproduce(inputs: &Inputs<'_>) -> Vec<String> {
     let origin = quoted(&format!("{}/{}", inputs.directory, inputs.origin));
     let again = match &plan.imported {
         Some(imported) => {
-            format!("schedlab import {}{options} --mapping {origin}", imported.format)
+            let format = quoted(&imported.format);
+            format!("schedlab import {format}{options} --mapping {origin}")
         }
         None => format!("schedlab run {origin} --fresh{}{options}", unrecorded(plan)),
     };
@@ -524,7 +525,8 @@ fn unrecorded(plan: &Plan) -> String {
         let mut options = plan.options.iter();
         options.any(|option| option.split('=').next().is_some_and(|word| word.trim() == key))
     };
-    let venue = if has("--venue") { String::new() } else { format!(" --venue {}", plan.venue) };
+    let venue =
+        if has("--venue") { String::new() } else { format!(" --venue {}", quoted(&plan.venue)) };
     let seed = if has("seed") { String::new() } else { format!(" --set seed={}", plan.seed) };
     venue + &seed
 }

@@ -158,7 +158,8 @@ fn values(report: &Report) -> BTreeMap<Key, Value<'_>> {
 fn unit(metric: &str, unit: Unit) -> String {
     match unit {
         Unit::Nanoseconds => "ns/op".to_owned(),
-        _ => metric.to_owned(),
+        // What is behind a blank would be a unit of its own, and behind an end of a line a line.
+        _ => metric.replace(char::is_whitespace, "_"),
     }
 }
 

@@ -60,9 +60,10 @@ fn beside(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(output, "\n{}", report.language.word("How to reproduce"))?;
     for command in &report.reproduce {
-        writeln!(output, "{}", continued(command))?;
+        writeln!(output, "{}", continued(&model::inert(command)))?;
     }
-    writeln!(output, "\n{}: {}", report.language.word("plan digest"), report.plan_digest)
+    let digest = model::inert(&report.plan_digest);
+    writeln!(output, "\n{}: {digest}", report.language.word("plan digest"))
 }
 
 /// A command in lines that a shell joins again. One word is never cut.

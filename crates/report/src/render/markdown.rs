@@ -65,15 +65,24 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     screen(report, output)?;
     environment(report, output)?;
     writeln!(output, "## {}\n", report.language.word("How to reproduce"))?;
-    for line in &report.reproduce {
-        writeln!(output, "    {line}")?;
-    }
+    commands(report, output)?;
     writeln!(output, "\n{}", plan_digest(report))
 }
 
-/// What the commands have to give again.
+/// The commands that give it again, as a block of code. An end of a line in one of them would end
+/// the block: what stands behind it would be markup.
+pub(super) fn commands(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    for line in &report.reproduce {
+        writeln!(output, "    {}", model::inert(line))?;
+    }
+    Ok(())
+}
+
+/// What the commands have to give again. It comes from a file, and a backtick in it would end the
+/// code.
 pub(super) fn plan_digest(report: &Report) -> String {
-    format!("{}: `{}`", report.language.word("plan digest"), report.plan_digest)
+    let digest = model::inert(&report.plan_digest).replace('`', "'");
+    format!("{}: `{digest}`", report.language.word("plan digest"))
 }
 
 /// Ratios along the factor that subjects are compared within.
@@ -81,11 +90,11 @@ fn ladders(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     let Some(first) = report.ladders.first() else { return Ok(()) };
     let language = report.language;
     let title = say!(language, "Ratios by {factor}", factor = first.factor);
-    writeln!(output, "## {title}\n\n{}\n", language.word(ladder::LEGEND))?;
+    writeln!(output, "## {}\n\n{}\n", plain(&title), language.word(ladder::LEGEND))?;
     for drawn in &report.ladders {
         let titles: Vec<String> = drawn.workloads.iter().map(|label| cell(label)).collect();
         writeln!(output, "**{}**\n", plain(&ladder::heading(drawn, language)))?;
-        writeln!(output, "| {} | {} |", drawn.factor, titles.join(" | "))?;
+        writeln!(output, "| {} | {} |", cell(&drawn.factor), titles.join(" | "))?;
         writeln!(output, "|--:|{}", "--:|".repeat(titles.len()))?;
         for rung in &drawn.rungs {
             let cells: Vec<String> =
@@ -180,7 +189,7 @@ fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
                 output,
                 "| {} | {} | {} |",
                 cell(&ranking.workload),
-                ranking.metric,
+                cell(&ranking.metric),
                 cell(&ranks(ranking, language))
             )?;
         }
@@ -310,7 +319,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             families = design.family_words(language),
             alpha = design.alpha
         );
-        writeln!(output, "{text}\n")?;
+        writeln!(output, "{}\n", plain(&text))?;
         return notes(report, output);
     }
     let kind = if has_drawn_order(report) {
@@ -334,7 +343,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             families = design.family_words(language),
             alpha = design.alpha
         );
-        writeln!(output, "{text}\n")?;
+        writeln!(output, "{}\n", plain(&text))?;
         levels(report, output)?;
         return notes(report, output);
     }
@@ -357,7 +366,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         families = design.family_words(language),
         alpha = design.alpha
     );
-    writeln!(output, "{text}\n")?;
+    writeln!(output, "{}\n", plain(&text))?;
     levels(report, output)?;
     notes(report, output)
 }
@@ -459,7 +468,7 @@ fn screen(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             output,
             "| {} | {} | {} | {} | {} | {size} | {} |",
             cell(&question.workload),
-            question.metric,
+            cell(&question.metric),
             cell(&question.subject),
             reference_value(&[finding], report.hides_absolute, language),
             subject_value(finding, report.hides_absolute, language),
@@ -482,7 +491,7 @@ fn environment(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         language.word("| key | value |")
     )?;
     for (key, text) in &report.environment.0 {
-        writeln!(output, "| {key} | {} |", cell(text))?;
+        writeln!(output, "| {} | {} |", cell(key), cell(text))?;
     }
     writeln!(output)?;
     if report.differences.is_empty() {
@@ -502,7 +511,8 @@ fn environment(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     for (key, by_subject) in &report.differences {
         for (subject, values) in by_subject {
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
-            writeln!(output, "| {key} | {} | {} |", cell(subject), cell(&values.join("; ")))?;
+            let (key, subject) = (cell(key), cell(subject));
+            writeln!(output, "| {key} | {subject} | {} |", cell(&values.join("; ")))?;
         }
     }
     writeln!(output)

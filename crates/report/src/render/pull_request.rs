@@ -1,7 +1,7 @@
 //! The verdict in the space that a comment on a pull request has.
 
 use super::inert::write_inert;
-use super::markdown::{cell, plain, plan_digest};
+use super::markdown::{cell, commands, plain, plan_digest};
 use super::{Page, Renderer};
 use crate::attempt::attempt;
 use crate::origin::origin;
@@ -46,7 +46,7 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "**{}** {}\n", plain(&report.title), plain(&report.answer))?;
     rows(report, output)?;
     let language = report.language;
-    let families = report.design.family_words(language);
+    let families = plain(&report.design.family_words(language));
     let legend = say!(
         language,
         "+ and × are better. {intervals} {corrected}",
@@ -77,9 +77,7 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     }
     let summary = language.word("How to reproduce");
     writeln!(output, "<details><summary>{summary}</summary>\n")?;
-    for line in &report.reproduce {
-        writeln!(output, "    {line}")?;
-    }
+    commands(report, output)?;
     writeln!(output, "\n{}", plan_digest(report))?;
     writeln!(output, "\n</details>")
 }

@@ -12,6 +12,34 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
+/// What stands around each text of a campaign.
+pub struct Poison {
+    pub before: &'static str,
+    pub behind: &'static str,
+}
+
+impl Poison {
+    fn of(&self, text: &str) -> String {
+        format!("{}{text}{}", self.before, self.behind)
+    }
+
+    /// Puts beside each entry of a map one whose key is hostile.
+    fn add_keys<T: Clone>(&self, map: &mut BTreeMap<String, T>) {
+        let added: Vec<(String, T)> =
+            map.iter().map(|(key, value)| (self.of(key), value.clone())).collect();
+        map.extend(added);
+    }
+
+    /// Makes every key of a map hostile that is not yet.
+    fn change_keys<T>(&self, map: &mut BTreeMap<String, T>) {
+        let renamed = |key: String| if key.ends_with(self.behind) { key } else { self.of(&key) };
+        *map = std::mem::take(map).into_iter().map(|(key, one)| (renamed(key), one)).collect();
+    }
+}
+
+/// What a terminal, a browser or an office program obeys without showing it.
+pub const OBEYED: Poison = Poison { before: "", behind: HOSTILE };
+
 /// Stands behind each text: C0, DEL, C1, a bell, directions of text, signs without width, tags,
 /// variation selectors of Mongolian and ideographs, and code points kept free for such signs.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{7f}\u{9b}31m\u{85}\u{202e}\u{2066}\u{200f}\u{200b}\u{feff}\u{e0041}\u{180b}\u{e0100}\u{fff0}\r\u{8}";
@@ -38,30 +66,30 @@ fn texts(value: &Value, pointer: &str, found: &mut Vec<(String, String)>) {
 }
 
 /// Which texts of a document may be anything: with a hostile one in each place it is still read.
-fn note_free<T: DeserializeOwned>(document: &Value, free: &mut BTreeMap<String, bool>) {
+fn note_free<T: DeserializeOwned>(
+    document: &Value,
+    poison: &Poison,
+    free: &mut BTreeMap<String, bool>,
+) {
     let mut found = Vec::new();
     texts(document, "", &mut found);
     for (pointer, text) in found {
         let mut changed = document.clone();
-        *changed.pointer_mut(&pointer).unwrap() = json!(format!("{text}{HOSTILE}"));
+        *changed.pointer_mut(&pointer).unwrap() = json!(poison.of(&text));
         let is_read = serde_json::from_value::<T>(changed).is_ok();
         *free.entry(text).or_insert(true) &= is_read;
     }
 }
 
 /// The document with every free text made hostile, so that equal ones stay equal.
-fn hostile(value: &Value, free: &BTreeMap<String, bool>, has_keys: bool) -> Value {
-    let renamed = |text: &str| match free.get(text) {
-        Some(true) => format!("{text}{HOSTILE}"),
-        _ => text.to_owned(),
-    };
+fn hostile(value: &Value, of: &dyn Fn(&str) -> String, has_keys: bool) -> Value {
     match value {
-        Value::String(text) => Value::String(renamed(text)),
-        Value::Array(all) => all.iter().map(|one| hostile(one, free, has_keys)).collect(),
+        Value::String(text) => Value::String(of(text)),
+        Value::Array(all) => all.iter().map(|one| hostile(one, of, has_keys)).collect(),
         Value::Object(all) => {
             let entry = |(key, one): (&String, &Value)| {
-                let key = if has_keys { renamed(key) } else { key.clone() };
-                (key, hostile(one, free, has_keys))
+                let key = if has_keys { of(key) } else { key.clone() };
+                (key, hostile(one, of, has_keys))
             };
             Value::Object(all.iter().map(entry).collect::<Map<_, _>>())
         }
@@ -69,34 +97,48 @@ fn hostile(value: &Value, free: &BTreeMap<String, bool>, has_keys: bool) -> Valu
     }
 }
 
-fn changed<T: DeserializeOwned + Serialize>(original: &T, free: &BTreeMap<String, bool>) -> T {
+fn changed<T: DeserializeOwned + Serialize>(original: &T, of: &dyn Fn(&str) -> String) -> T {
     let document = serde_json::to_value(original).unwrap();
     // A name may be the key of a map; where it is that of a field as well, only values change.
-    serde_json::from_value(hostile(&document, free, true))
-        .or_else(|_| serde_json::from_value(hostile(&document, free, false)))
+    serde_json::from_value(hostile(&document, of, true))
+        .or_else(|_| serde_json::from_value(hostile(&document, of, false)))
         .unwrap()
 }
 
-fn made_hostile(mut campaign: Campaign) -> Campaign {
+/// The campaign with the poison around each text that may be anything, around the names of factors,
+/// and around keys of facts of the machine beside those that are known.
+pub fn made_hostile(mut campaign: Campaign, poison: &Poison) -> Campaign {
     let mut free = BTreeMap::new();
-    note_free::<model::Plan>(&serde_json::to_value(&campaign.plan).unwrap(), &mut free);
+    note_free::<model::Plan>(&serde_json::to_value(&campaign.plan).unwrap(), poison, &mut free);
     for record in &campaign.records {
-        note_free::<model::Record>(&serde_json::to_value(record).unwrap(), &mut free);
+        note_free::<model::Record>(&serde_json::to_value(record).unwrap(), poison, &mut free);
     }
-    note_free::<model::Findings>(&serde_json::to_value(&campaign.findings).unwrap(), &mut free);
+    let findings = serde_json::to_value(&campaign.findings).unwrap();
+    note_free::<model::Findings>(&findings, poison, &mut free);
     let environment = serde_json::to_value(&campaign.environment).unwrap();
-    note_free::<model::Fingerprint>(&environment, &mut free);
+    note_free::<model::Fingerprint>(&environment, poison, &mut free);
     let count = free.values().filter(|is_free| **is_free).count();
     assert!(count >= 5, "{count} texts may be anything: {free:?}");
-    campaign.plan = changed(&campaign.plan, &free);
-    campaign.records = campaign.records.iter().map(|record| changed(record, &free)).collect();
-    campaign.findings = changed(&campaign.findings, &free);
-    campaign.environment = changed(&campaign.environment, &free);
-    assert!(campaign.plan.title.ends_with(HOSTILE), "{:?}", campaign.plan.title);
+    let of = |text: &str| match free.get(text) {
+        Some(true) => poison.of(text),
+        _ => text.to_owned(),
+    };
+    campaign.plan = changed(&campaign.plan, &of);
+    campaign.records = campaign.records.iter().map(|record| changed(record, &of)).collect();
+    campaign.findings = changed(&campaign.findings, &of);
+    campaign.environment = changed(&campaign.environment, &of);
+    poison.add_keys(&mut campaign.environment.0);
+    for subject in &mut campaign.plan.subjects {
+        poison.change_keys(&mut subject.levels);
+    }
+    for record in &mut campaign.records {
+        poison.add_keys(&mut record.fingerprint_difference);
+    }
+    assert!(campaign.plan.title.ends_with(poison.behind), "{:?}", campaign.plan.title);
     campaign
 }
 
-fn assert_inert(what: &str, text: &str) {
+pub fn assert_inert(what: &str, text: &str) {
     let found = text.char_indices().find(|(_, letter)| *letter != '\n' && is_obeyed(*letter));
     if let Some((at, letter)) = found {
         let near: String = text[..at].chars().rev().take(80).collect();
@@ -141,7 +183,7 @@ fn assert_values_are_inert(what: &str, value: &Value) {
 #[test]
 fn nothing_in_the_files_of_a_campaign_is_obeyed_by_what_shows_its_report() {
     for (origin, campaign) in stored::of_each_origin() {
-        let campaign = made_hostile(campaign);
+        let campaign = made_hostile(campaign, &OBEYED);
         let report = view(&campaign.inputs());
         let wide = Page { is_verbose: true, has_plots: true, ..page(100) };
         for renderer in RENDERERS {
@@ -173,7 +215,7 @@ fn a_figure_as_a_file_of_its_own_is_inert() {
         testing::skip("this build has no page");
         return;
     }
-    let campaign = made_hostile(stored::measured());
+    let campaign = made_hostile(stored::measured(), &OBEYED);
     let figures = Figures::of(&page_json(&view(&campaign.inputs())).unwrap()).unwrap();
     for place in 0..figures.described().len().min(FIGURES) {
         let svg = figures.svg(place, Theme::Light, 700).unwrap();

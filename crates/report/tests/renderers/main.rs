@@ -13,6 +13,7 @@ mod grid_pages;
 mod html_pages;
 mod inert;
 mod languages;
+mod markup;
 mod multicore;
 mod origins;
 mod pages;

@@ -38,7 +38,7 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
             output,
             "**{} {}** ({about}): {} = {reference}\n",
             plain(group.workload),
-            group.metric,
+            plain(group.metric),
             plain(&first.question.reference)
         )?;
         writeln!(output, "{}", head(report))?;
@@ -105,7 +105,7 @@ fn legend(report: &Report, scale: Scale) -> String {
              better.",
         )
     };
-    let families = report.design.family_words(language);
+    let families = plain(&report.design.family_words(language));
     say!(
         language,
         "{effects} {intervals} The family interval allows for {families}. {corrected} Bars share one \
