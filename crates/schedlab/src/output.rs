@@ -17,6 +17,12 @@ pub(crate) fn print(text: &str) -> Result<()> {
     print_bytes(legible_lines(text).as_bytes())
 }
 
+/// Writes one line for a person to standard output. An end of a line in what it quotes is written
+/// out: what stands behind it would pass for a line of ours.
+pub(crate) fn print_line(text: &str) -> Result<()> {
+    print(&format!("{}\n", text.replace('\n', "\\n")))
+}
+
 /// Writes text for a program to standard output: JSON, TOML, a script. All of it stands there,
 /// but a terminal obeys nothing of it.
 pub(crate) fn print_data(text: &str) -> Result<()> {

@@ -9,7 +9,7 @@ use super::signatures::{self, Signature};
 use super::unpacked_bundle::{opened, temporary};
 use crate::cli::{Bundle, Common, Verify};
 use crate::exit::ExitCode;
-use crate::output::{print, print_data, tell};
+use crate::output::{print_data, print_line, tell};
 use contract::{Error, ErrorKind, Result};
 use model::{Binding, Caveat, Findings};
 use serde::Serialize;
@@ -437,24 +437,24 @@ impl Verification {
     /// Prints what came of it.
     fn tell(&self, file: &Path) -> Result<ExitCode> {
         for told in self.redaction.iter().chain(&self.resumed) {
-            print(&format!("{}: {told}\n", file.display()))?;
+            print_line(&format!("{}: {told}", file.display()))?;
         }
         let code = self.outcome().exit_code();
         let problems = once(&self.problems);
         if problems.is_empty() {
-            print(&format!("{}: {}\n", file.display(), self.agreement()))?;
+            print_line(&format!("{}: {}", file.display(), self.agreement()))?;
             for unchecked in &self.unchecked {
-                print(&format!("not checked: {unchecked}\n"))?;
+                print_line(&format!("not checked: {unchecked}"))?;
             }
             return Ok(code);
         }
         for problem in problems.iter().take(TOLD_AT_MOST) {
-            print(&format!("differs: {problem}\n"))?;
+            print_line(&format!("differs: {problem}"))?;
         }
         if problems.len() > TOLD_AT_MOST {
-            print(&format!("and {} more\n", problems.len() - TOLD_AT_MOST))?;
+            print_line(&format!("and {} more", problems.len() - TOLD_AT_MOST))?;
         }
-        print(&format!("{}: NOT what its records give\n", file.display()))?;
+        print_line(&format!("{}: NOT what its records give", file.display()))?;
         Ok(code)
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     }
     for (index, finding) in chosen.into_iter().enumerate() {
         let space = if index > 0 { "\n" } else { "" };
-        print(&format!("{space}{}\n", name(finding)))?;
+        print(&format!("{space}{}\n", model::inert(&name(finding))))?;
         let paragraphs = report::explain(finding, &context);
         for paragraph in paragraphs {
             let lines = report::wrapped(&paragraph, width(&std::io::stdout()).max(LEAST_WIDTH));

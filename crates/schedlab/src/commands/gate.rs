@@ -108,15 +108,18 @@ fn word(outcome: GateOutcome) -> &'static str {
     }
 }
 
+/// What was compared. Names come from files, and who reads a gate's log or file obeys nothing of
+/// them: no line of ours is forged with an end of a line.
 fn name(result: &GateResult<'_>) -> String {
     let question = &result.finding.question;
-    format!(
+    let name = format!(
         "{} against {}, {} {}",
         question.subject, question.reference, question.workload, question.metric
-    )
+    );
+    model::inert(&name).into_owned()
 }
 
-/// The estimate, the limit, the reason and what would tell.
+/// The estimate, the limit, the reason and what would tell, inert as [`name`] is.
 fn evidence(result: &GateResult<'_>, would_tell: Option<String>) -> String {
     let known = result.finding.effect.as_ref().zip(result.interval);
     let estimate = known.map_or(String::new(), |(effect, shown)| {
@@ -128,7 +131,8 @@ fn evidence(result: &GateResult<'_>, would_tell: Option<String>) -> String {
     let p = result.p.map_or(String::new(), |p| format!(", {}", model::p_equation(p)));
     let limit = model::round_significant(100.0 * result.fraction);
     let would_tell = would_tell.map_or(String::new(), |text| format!("; {text}"));
-    format!("{estimate}may be {limit} % worse: {}{p}{would_tell}", result.reason)
+    let told = format!("{estimate}may be {limit} % worse: {}{p}{would_tell}", result.reason);
+    model::inert(&told).into_owned()
 }
 
 fn line(told: &GateLine<'_>) -> String {
@@ -150,7 +154,7 @@ fn annotation(told: &GateLine<'_>) -> String {
 }
 
 fn junit(loaded: &LoadedCampaign, told: &[GateLine<'_>]) -> Result<String> {
-    let mut suite = TestSuite::new(loaded.plan.name.clone());
+    let mut suite = TestSuite::new(model::inert(&loaded.plan.name).into_owned());
     for GateLine { result, evidence } in told {
         let status = match result.outcome {
             GateOutcome::Kept => TestCaseStatus::success(),

@@ -5,7 +5,7 @@ use crate::cli::{Common, History};
 use crate::exit::ExitCode;
 use crate::output::{print, print_data, tell};
 use contract::{Error, Result};
-use model::{Finding, Interval, Role, round_significant as round};
+use model::{Finding, Interval, Role, inert, round_significant as round};
 use report::Language;
 use serde::Serialize;
 use stats::change_points;
@@ -226,23 +226,25 @@ fn drawn(series: &Series) -> String {
     let estimate = |ratio: f64, low: f64, high: f64| {
         report::estimate(ratio, &Interval { low, high }, Language::default())
     };
-    let mut text = format!(
-        "{}{} {}: {} against {}, {} campaigns (+ and × are better)\n  {}\n",
+    let head = format!(
+        "{}{} {}: {} against {}, {} campaigns (+ and × are better)",
         if series.is_emulated { "emulated: " } else { "" },
         series.workload,
         series.metric,
         series.subject,
         series.reference,
-        series.points.len(),
-        sparkline(&series.points)
+        series.points.len()
     );
+    // Names come from files, and none of them holds the end of a line.
+    let mut text = format!("{}\n  {}\n", inert(&head), sparkline(&series.points));
     // Writing to a string cannot fail.
     for point in &series.points {
         let (effect, interval) = estimate(point.ratio, point.low, point.high);
         let _ = writeln!(
             text,
             "  {:<40} {effect:>9}  [{interval}]  n={}",
-            point.campaign, point.blocks
+            inert(&point.campaign),
+            point.blocks
         );
     }
     for change in &series.changes {
@@ -251,8 +253,8 @@ fn drawn(series: &Series) -> String {
             text,
             "  changed between {} and {}: {size} [{interval}], {}; an alert to look closer, not a \
              verdict",
-            change.after,
-            change.before,
+            inert(&change.after),
+            inert(&change.before),
             model::p_equation(change.p)
         );
     }

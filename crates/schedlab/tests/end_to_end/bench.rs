@@ -180,6 +180,15 @@ impl Bench {
     }
 }
 
+/// Whether a terminal obeys nothing of what a command wrote.
+pub fn assert_inert(what: &str, output: &Output) {
+    for stream in [&output.stdout, &output.stderr] {
+        let text = String::from_utf8(stream.clone()).unwrap();
+        let is_obeyed = |letter: &char| !matches!(letter, '\n' | '\t') && model::is_obeyed(*letter);
+        assert_eq!(text.chars().find(is_obeyed), None, "{what}: {text:?}");
+    }
+}
+
 /// What the error stream said.
 pub fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()

@@ -1,6 +1,6 @@
 //! A campaign as one file, somewhere else.
 
-use crate::bench::{Bench, KNOWN_EFFECT, errors};
+use crate::bench::{Bench, KNOWN_EFFECT, assert_inert, errors};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -285,6 +285,86 @@ fn what_is_damaged_or_no_bundle_is_an_error_that_says_so() {
     assert_eq!(output.status.code(), Some(1));
     assert!(errors(&output).contains("cannot unpack"), "{}", errors(&output));
     bench.expect(2, &["verify", "/nonexistent/bundle"]);
+}
+
+/// Clears a screen, sets a clipboard, changes colours (C1), turns letters round, and goes on with what
+/// looks like a line of ours.
+const HOSTILE: &str = "\u{1b}[2J\u{1b}]52;c;eA==\u{7}\u{9b}31m\u{202e}\nFORGED: verified (all)\n";
+
+/// What no bundle is refused for: turns letters round, opens an isolate, hides.
+const TURNED: &str = "evil\u{202e}\u{2066}\u{200b}\u{e0041}";
+
+/// Puts a text into one place of a document, or of the first of several lines, and makes its
+/// digest fit.
+fn put_text(
+    home: &Path,
+    files: &mut serde_json::Value,
+    (name, pointer): (&str, &str),
+    hostile: &str,
+) {
+    let before = fs::read_to_string(home.join(name)).unwrap();
+    let (first, others) = match serde_json::from_str::<serde_json::Value>(&before) {
+        Ok(_) => (before.as_str(), ""),
+        Err(_) => before.split_once('\n').unwrap(),
+    };
+    let mut document: serde_json::Value = serde_json::from_str(first).unwrap();
+    let (place, key) = pointer.rsplit_once('/').unwrap();
+    document.pointer_mut(place).unwrap()[key] = hostile.into();
+    let after = format!("{document}\n{others}");
+    fs::write(home.join(name), &after).unwrap();
+    let sum = tool("sha256sum", home, &[name]);
+    files[name] = serde_json::json!({ "size": after.len(), "sha256": sum[..64] });
+}
+
+#[test]
+fn nothing_that_a_bundle_says_is_obeyed_or_passes_for_a_line_of_ours() {
+    let (bench, bundle) = bundled();
+    let mut made: Vec<PathBuf> = Vec::new();
+    for field in ["format", "schedlab", "campaign"] {
+        let change = |_: &Path, manifest: &mut serde_json::Value| manifest[field] = HOSTILE.into();
+        made.push(remade(&bundle, "hostile", field, change));
+    }
+    made.push(remade(&bundle, "hostile", "redaction", |_, manifest| {
+        manifest["redaction"] =
+            serde_json::json!({"replaced": {HOSTILE: 3}, "left_out": [HOSTILE]});
+    }));
+    made.push(repacked(&bundle, "hostile", "header", |home, files| {
+        fs::write(home.join(HOSTILE), "x").unwrap();
+        files[HOSTILE] = serde_json::json!({ "size": 1, "sha256": "0".repeat(64) });
+    }));
+    let places = [
+        ("plan.json", "/format"),
+        ("plan.json", "/title"),
+        ("plan.json", "/venue"),
+        ("plan.json", "/subjects/1/id"),
+        ("state.json", "/format"),
+        ("state.json", "/state"),
+        ("findings.json", "/format"),
+        ("environment.json", "/kernel.release"),
+        ("records.jsonl", "/format"),
+        ("records.jsonl", "/subject"),
+        ("records.jsonl", "/fingerprint"),
+    ];
+    for (number, place) in places.into_iter().enumerate() {
+        made.push(repacked(&bundle, "hostile", &number.to_string(), |home, files| {
+            put_text(home, files, place, HOSTILE);
+        }));
+        made.push(repacked(&bundle, "turned", &number.to_string(), |home, files| {
+            put_text(home, files, place, TURNED);
+        }));
+    }
+    for file in &made {
+        let file = text(file);
+        let commands: [&[&str]; 2] = [&["verify", &file], &["show", &file]];
+        for arguments in commands {
+            let output = bench.run(arguments);
+            assert_inert(&arguments.join(" "), &output);
+            assert!(!matches!(output.status.code(), None | Some(101)), "{arguments:?}");
+            let told = String::from_utf8(output.stdout).unwrap();
+            let is_forged = told.lines().any(|line| line.starts_with("FORGED"));
+            assert!(arguments[0] != "verify" || !is_forged, "{arguments:?}: {told}");
+        }
+    }
 }
 
 const SECRETS: [&str; 7] = [

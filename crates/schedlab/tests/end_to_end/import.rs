@@ -1,6 +1,6 @@
 //! Other people's numbers, from the file to the verdict.
 
-use crate::bench::{Bench, errors};
+use crate::bench::{Bench, assert_inert, errors};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -615,6 +615,130 @@ fn names_with_signs_of_our_own_can_be_gated_and_explained() {
     assert_ne!(refused.status.code(), Some(0));
     let page = bench.expect(0, &["show", "--format", "markdown"]);
     assert!(page.contains("&lt;i>a b") && !page.contains("<i>"), "{page}");
+}
+
+/// Turns letters round, opens an isolate, hides: what a name in a table may hold.
+const TURNED: &str = "\u{202e}\u{2066}\u{200b}\u{e0041}";
+/// Sets a clipboard and a title, clears a screen, changes colours (C1).
+const HOSTILE: &str = "\u{1b}]52;c;eA==\u{7}\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}31m\u{7f}";
+
+/// A campaign of a table whose names and title are hostile.
+fn hostile_import() -> Bench {
+    let bench = Bench::new();
+    let path = bench.path().join("hostile.csv");
+    let mut text = format!("who,size{TURNED},run,ns\n");
+    for run in 0..6 {
+        let mut both = [("a", 10), ("b", 12)];
+        both.rotate_left(run % 2);
+        for (who, scale) in both {
+            for level in ["8k", "64k"] {
+                let value = scale * 100 + run * 3 % 7;
+                let _ = writeln!(text, "evil-{who}{TURNED},{level}{TURNED},{run},{value}");
+            }
+        }
+    }
+    std::fs::write(&path, text).unwrap();
+    let (file, parameter) = (path.display().to_string(), format!("size{TURNED}"));
+    let title = format!("Which evil is less?{TURNED}{HOSTILE}");
+    let arguments = [
+        "import",
+        "csv",
+        &file,
+        "--subject",
+        "who",
+        "--replicate",
+        "run",
+        "--value",
+        "ns:lower:ns",
+    ];
+    let more = ["--parameter", &parameter, "--title", &title];
+    let output = bench.run(&arguments.into_iter().chain(more).collect::<Vec<_>>());
+    assert_inert("import", &output);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    bench
+}
+
+#[test]
+fn a_terminal_obeys_nothing_that_an_import_says_whatever_command_shows_it() {
+    let bench = hostile_import();
+    let bundle = bench.path().join("evil.tar.gz").display().to_string();
+    let told = |arguments: &[&str]| {
+        let output = bench.run(arguments);
+        assert_inert(&arguments.join(" "), &output);
+        assert!(!matches!(output.status.code(), None | Some(101)), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    told(&["bundle", "last", "--output", &bundle]);
+    let gate = ["gate", "last", "--limit", "ns=3%", "--format"];
+    let [text, junit, github] = ["text", "junit", "github"]
+        .map(|format| gate.into_iter().chain([format]).collect::<Vec<_>>());
+    let naming: [&[&str]; 8] = [
+        &["show", "last"],
+        &["show", "last", "-v", "--plots"],
+        &["judge", "last"],
+        &["explain"],
+        &["compare", "last", "last"],
+        &text,
+        &junit,
+        &github,
+    ];
+    for arguments in naming {
+        let told = told(arguments);
+        assert!(told.contains("evil-b"), "{arguments:?} does not say what it found: {told}");
+    }
+    let others: [&[&str]; 12] = [
+        &["explain", "nobody"],
+        &["gate", "last", "--limit", "nothing=3%"],
+        &["history", "ns"],
+        &["history", "ns", "--json"],
+        &["top", "--once"],
+        &["figures", "last", "--list"],
+        &["figures", "last", "--list", "--json"],
+        // No bundle that is read holds controls, as this one does.
+        &["verify", &bundle],
+        &["verify", &bundle, "--json"],
+        &["show", &bundle],
+        &["compare", "last", &bundle],
+        &["list"],
+    ];
+    others.into_iter().for_each(|arguments| drop(told(arguments)));
+    // The page is mostly a script of our own; its data are looked at where it is drawn.
+    for renderer in report::RENDERERS.iter().filter(|renderer| renderer.is_text()) {
+        let id = renderer.describe().id;
+        if id != "html" {
+            told(&["report", "last", "--format", id, "--output", "-"]);
+        }
+    }
+}
+
+#[test]
+fn who_opens_the_file_of_a_gate_obeys_nothing_of_it() {
+    let bench = hostile_import();
+    let file = bench.path().join("gate");
+    for format in ["text", "junit", "github"] {
+        let output = file.display().to_string();
+        bench.run(&["gate", "last", "--limit", "ns=3%", "--format", format, "--output", &output]);
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains("evil-b"), "{format}: {text}");
+        let obeyed = text.chars().find(|letter| *letter != '\n' && model::is_obeyed(*letter));
+        assert_eq!(obeyed, None, "{format}: {text:?}");
+        std::fs::remove_file(&file).unwrap();
+    }
+}
+
+#[test]
+fn a_terminal_obeys_nothing_of_a_file_that_is_refused() {
+    let bench = Bench::new();
+    for importer in importers::IMPORTERS {
+        let id = importer.describe().id;
+        let file = bench.path().join(format!("evil-{id}"));
+        let between = format!(" {HOSTILE}{TURNED}\n");
+        let words = importer.words().join(between.as_str());
+        std::fs::write(&file, words).unwrap();
+        let output = bench.run(&["import", id, &file.display().to_string()]);
+        assert_inert(id, &output);
+        assert!(matches!(output.status.code(), Some(1..=2)), "{id}: {}", errors(&output));
+    }
 }
 
 /// A table of one elevator, as a study keeps it: kB/s of each run, and their mean.

@@ -1,7 +1,7 @@
 //! What other users of the machine made, and what files say that are not to be believed: nothing of
 //! it stops a restore, answers for one, leads a write elsewhere, or is obeyed by a terminal.
 
-use crate::bench::{Bench, KNOWN_EFFECT, errors};
+use crate::bench::{Bench, KNOWN_EFFECT, assert_inert, errors};
 use executor::{JournalEntry, Lock, LockHolder, journal_text};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
@@ -86,14 +86,6 @@ fn a_directory_of_another_user_neither_stops_a_restore_nor_answers_for_one() {
     assert!(!told.contains("stranger"), "{told}");
     bench.expect(0, &["run", &bench.experiment("short", SHORT)]);
     assert!(stranger.path.join("holder.json").exists(), "it is not ours to remove");
-}
-
-fn assert_inert(what: &str, output: &Output) {
-    for stream in [&output.stdout, &output.stderr] {
-        let text = String::from_utf8(stream.clone()).unwrap();
-        let is_obeyed = |letter: &char| !matches!(letter, '\n' | '\t') && model::is_obeyed(*letter);
-        assert_eq!(text.chars().find(is_obeyed), None, "{what}: {text:?}");
-    }
 }
 
 #[test]
