@@ -13,12 +13,7 @@ pub(crate) const WORDS: &[&str] = &[DIVIDER, ";"];
 
 /// Imports with one format, and checks what every campaign promises.
 pub(crate) fn import(importer: &dyn Importer, bytes: &[u8]) -> Reaction {
-    let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return Reaction::Refused };
-    let Ok(mapping) = std::str::from_utf8(&bytes[..end]) else { return Reaction::Refused };
-    let Ok(mapping) = Mapping::from_toml(&mapping.replace(';', "\n")) else {
-        return Reaction::Refused;
-    };
-    let sources = sources(&bytes[end + 1..]);
+    let Some((mapping, sources)) = parts(bytes) else { return Reaction::Refused };
     let import = || importers::import(importer, &sources, &mapping, &settings());
     let imported = import();
     match &imported {
@@ -33,6 +28,14 @@ pub(crate) fn import(importer: &dyn Importer, bytes: &[u8]) -> Reaction {
         }
     }
     Reaction::of(imported.ok().as_ref())
+}
+
+/// The mapping of an input and its files; nothing where there is no mapping.
+fn parts(bytes: &[u8]) -> Option<(Mapping, [ImportFile<'_>; 2])> {
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let mapping = std::str::from_utf8(&bytes[..end]).ok()?;
+    let mapping = Mapping::from_toml(&mapping.replace(';', "\n")).ok()?;
+    Some((mapping, sources(&bytes[end + 1..])))
 }
 
 fn sources(bytes: &[u8]) -> [ImportFile<'_>; 2] {
@@ -117,4 +120,175 @@ fn check_record(plan: &Plan, record: &Record) {
 fn assert_counts(histogram: &Histogram) {
     assert_eq!(histogram.quantile(0.5).is_some(), histogram.count() > 0);
     assert!(histogram.clamped() <= histogram.count());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Corpus, corpus_folder, target};
+    use importers::IMPORTERS;
+    use model::{Fingerprint, is_obeyed};
+    use report::{Inputs, Language, Page, RENDERERS, page_json, view};
+    use std::collections::BTreeMap;
+    use store::Campaign;
+
+    /// Clears a screen, changes colours (C1), deletes, turns letters round and hides.
+    const HOSTILE: &str = "\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{200b}\u{e0041}";
+    /// The same as JSON has it, with the end of a line.
+    const IN_JSON: &str = "\\u001b[2J\\n\\u009b31m\\u007f\\u202e\\u200b\\udb40\\udc41";
+    /// What a name may hold, of which no format makes a control.
+    const TURNED: &str = "\u{202e}\u{200b}";
+    /// Longer examples are like the shorter ones.
+    const LONGEST: usize = 9_000;
+    /// Letters in a row that are a word where a file is no text.
+    const WORD: usize = 3;
+
+    fn is_part(letter: char) -> bool {
+        letter.is_ascii_alphanumeric() || letter == '_'
+    }
+
+    /// The text with something behind a word, wherever that stands.
+    fn behind(text: &str, word: &str, poison: &str) -> String {
+        let mut changed = String::with_capacity(text.len() + poison.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(word) {
+            let end = at + word.len();
+            changed.push_str(&rest[..end]);
+            if !rest[..at].ends_with(is_part) && !rest[end..].starts_with(is_part) {
+                changed.push_str(poison);
+            }
+            rest = &rest[end..];
+        }
+        changed + rest
+    }
+
+    /// The campaign of an input under hostile names of subjects, question and files.
+    fn assembled(importer: &dyn Importer, input: &[u8]) -> Option<Assembled> {
+        let (mapping, sources) = parts(input)?;
+        let names = sources.map(|source| format!("{}{TURNED}", source.subject));
+        let sources = [0, 1].map(|at| ImportFile { subject: &names[at], ..sources[at] });
+        let settings = ImportSettings {
+            title: format!("Fuzz{HOSTILE}"),
+            files: format!("fuzz{HOSTILE}"),
+            ..settings()
+        };
+        importers::import(importer, &sources, &mapping, &settings).ok()
+    }
+
+    /// The text with every word hostile that may be, and how many are.
+    fn poisoned_text(importer: &dyn Importer, text: &str) -> (Vec<u8>, usize) {
+        let (_, files) = text.split_once('\n').unwrap_or_default();
+        let is_json = files.trim_start().starts_with('{');
+        let poisons = [if is_json { IN_JSON } else { HOSTILE }, TURNED];
+        let begins = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        let words = text.split(|letter: char| !is_part(letter)).filter(begins);
+        let words: BTreeSet<&str> = words.collect();
+        let (mut changed, mut count) = (text.to_owned(), 0);
+        for word in words {
+            let mut tried = poisons.iter().map(|poison| behind(&changed, word, poison));
+            let is_accepted = |one: &String| assembled(importer, one.as_bytes()).is_some();
+            if let Some(accepted) = tried.find(is_accepted) {
+                changed = accepted;
+                count += 1;
+            }
+        }
+        (changed.into_bytes(), count)
+    }
+
+    /// The same where lengths of texts stand before them: a letter of each word is changed.
+    fn poisoned_bytes(importer: &dyn Importer, input: &[u8]) -> (Vec<u8>, usize) {
+        let first = input.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let (mut changed, mut count, mut run) = (input.to_vec(), 0, 0);
+        for (place, byte) in input.iter().enumerate().skip(first) {
+            run = if byte.is_ascii_alphabetic() { run + 1 } else { 0 };
+            if run != WORD {
+                continue;
+            }
+            let before = std::mem::replace(&mut changed[place], 0x1b);
+            if assembled(importer, &changed).is_some() {
+                count += 1;
+            } else {
+                changed[place] = before;
+            }
+        }
+        (changed, count)
+    }
+
+    /// Stores an import, judges it and draws it as text in every format.
+    fn assert_is_drawn_inert(what: &str, format: &str, imported: Assembled) {
+        let home = tempfile::tempdir().unwrap();
+        let head = store::import_head(format);
+        let mut campaign = Campaign::create(home.path(), &imported.plan, &head, 1, 1).unwrap();
+        campaign.append_all(imported.records).unwrap();
+        campaign.mark_finished().unwrap();
+        let loaded = lab::load(campaign.directory()).unwrap();
+        let findings = lab::judge_records(&loaded);
+        let report = view(&Inputs {
+            plan: &loaded.plan,
+            records: &loaded.records,
+            values: &[],
+            findings: &findings,
+            environment: &Fingerprint::default(),
+            campaign: "fuzz",
+            attempt: loaded.attempt,
+            resumptions: 0,
+            directory: "fuzz",
+            origin: loaded.origin,
+            store_caveats: &loaded.caveats,
+            binding: loaded.binding,
+            factors: &BTreeMap::new(),
+            is_absolute: false,
+            language: Language::default(),
+        });
+        let page = Page {
+            width: 80,
+            is_colour: false,
+            is_unicode: true,
+            is_verbose: true,
+            has_plots: true,
+            fonts: &[],
+        };
+        assert!(report.title.contains('\u{202e}'), "{what}: it is not hostile");
+        let obeyed = |letter: char| letter != '\n' && is_obeyed(letter);
+        for renderer in RENDERERS {
+            let id = renderer.describe().id;
+            let mut drawn = Vec::new();
+            // The page is a script of our own around data, which are looked at below. Workbook and
+            // deck are looked at where `report` draws every field of a campaign hostile.
+            if !renderer.is_text() || id == "html" {
+                continue;
+            }
+            // A format may refuse a campaign.
+            if renderer.render(&report, &page, &mut drawn).is_ok() {
+                let text = String::from_utf8(drawn).unwrap();
+                assert!(!text.contains(obeyed), "{what} as {id}: {text:?}");
+            }
+        }
+        let data = page_json(&report).unwrap();
+        assert!(!data.contains(obeyed), "{what} as a page");
+    }
+
+    #[test]
+    fn whatever_a_file_of_any_format_says_is_drawn_inert() {
+        for importer in IMPORTERS {
+            let id = importer.describe().id;
+            let target = target(&format!("import-{id}")).unwrap();
+            let corpus = Corpus::read(&corpus_folder(target)).unwrap();
+            let is_example = |(name, input): &&(String, Vec<u8>)| {
+                name.starts_with("ok") && input.len() <= LONGEST
+            };
+            let mut all = 0;
+            for (name, input) in corpus.0.iter().filter(is_example) {
+                let (changed, count) = match std::str::from_utf8(input) {
+                    Ok(text) => poisoned_text(*importer, text),
+                    Err(_) => poisoned_bytes(*importer, input),
+                };
+                all += count;
+                let imported = assembled(*importer, &changed);
+                let imported = imported.unwrap_or_else(|| panic!("{id}/{name} is refused"));
+                assert_is_drawn_inert(&format!("{id}/{name}"), id, imported);
+            }
+            assert!(all > 0, "the format {id} lacks an example in which a word may be hostile");
+        }
+    }
 }
