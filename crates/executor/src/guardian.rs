@@ -242,44 +242,23 @@ fn ignore_terminal_signals() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::changed_knob::{KNOB, announced, changed_machine, permitted};
     use crate::failing_files::{FailingFiles, PrivateStep};
     use crate::journal_text::{journal_text, parse_journal};
     use std::fs;
     use std::io::{BufReader, Seek};
     use std::sync::atomic::{AtomicU32, Ordering};
-    use sys::ControlFile;
 
-    const KNOB: &str = "/proc/sys/kernel/knob";
-    const BOOT: &str = "/proc/sys/kernel/random/boot_id";
-
-    /// A machine whose knob was changed, and what its journal held of it.
+    /// The machine, and what the journal held of it.
     fn changed(root: &Path) -> (Machine, JournalText) {
-        fs::create_dir_all(root.join("proc/sys/kernel/random")).unwrap();
-        fs::write(root.join(&BOOT[1..]), "boot\n").unwrap();
-        fs::write(root.join(&KNOB[1..]), "new\n").unwrap();
-        let mark = "SCHEDLAB_MARK=guardian-test".to_owned();
-        let entries = [
-            JournalEntry::Session { boot_id: "boot".to_owned(), mark },
-            JournalEntry::Setting {
-                id: 0,
-                factor: "knob".to_owned(),
-                order: 50,
-                file: ControlFile::plain(KNOB),
-                old: "old".to_owned(),
-                new: "new".to_owned(),
-                is_of_made: false,
-            },
-            JournalEntry::Writing { id: 0 },
-        ];
-        let text = parse_journal(&journal_text(&entries).unwrap());
-        (Machine::fake(root, root.join("run")).unwrap(), text)
+        (changed_machine(root), parse_journal(&journal_text(&announced()).unwrap()))
     }
 
     #[test]
     fn what_a_lost_journal_announced_is_put_back_from_the_copy_and_told() {
         let root = tempfile::tempdir().unwrap();
         let (machine, text) = changed(root.path());
-        let permitted = PermittedChanges::to([KNOB.to_owned()]);
+        let permitted = permitted();
         let report = put_back_from(&text, &machine, permitted.clone()).unwrap();
         assert_eq!(report.restored.len(), 1, "{report:?}");
         assert_eq!(machine.read(KNOB).unwrap(), "old\n");
@@ -293,7 +272,7 @@ mod tests {
         let (machine, text) = changed(root.path());
         // A stranger's in its place is kept as it is.
         fs::write(machine.runtime(), "a file").unwrap();
-        let permitted = PermittedChanges::to([KNOB.to_owned()]);
+        let permitted = permitted();
         let report = put_back_from(&text, &machine, permitted).unwrap();
         assert_eq!(report.restored.len(), 1, "{report:?}");
         assert_eq!(machine.read(KNOB).unwrap(), "old\n");
@@ -306,7 +285,7 @@ mod tests {
         for failing in [PrivateStep::Append, PrivateStep::Read] {
             let root = tempfile::tempdir().unwrap();
             let (machine, text) = changed(root.path());
-            let permitted = PermittedChanges::to([KNOB.to_owned()]);
+            let permitted = permitted();
             let mut messages = tempfile::tempfile().unwrap();
             let mut journal = Journal::open(&machine, permitted.clone()).unwrap();
             journal.copy_to(messages.try_clone().unwrap());

@@ -51,42 +51,18 @@ fn restore_read(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::changed_knob::{KNOB, announced, changed_machine, permitted};
     use crate::failing_files::{FailingFiles, PrivateStep};
     use crate::journal_entry::JournalEntry;
     use std::fs;
     use std::path::Path;
-    use sys::ControlFile;
 
-    const KNOB: &str = "/proc/sys/kernel/knob";
-    const BOOT: &str = "/proc/sys/kernel/random/boot_id";
-
-    fn permitted() -> PermittedChanges {
-        PermittedChanges::to([KNOB.to_owned()])
-    }
-
-    /// A machine whose knob a run changed that was killed.
+    /// The machine with what the killed run's journal holds.
     fn changed(root: &Path) -> Machine {
-        fs::create_dir_all(root.join("proc/sys/kernel/random")).unwrap();
-        fs::write(root.join(&BOOT[1..]), "boot\n").unwrap();
-        fs::write(root.join(&KNOB[1..]), "new\n").unwrap();
-        let machine = Machine::fake(root, root.join("run")).unwrap();
+        let machine = changed_machine(root);
         let _lock = Lock::acquire(&machine, "campaign").unwrap();
         let mut journal = Journal::open(&machine, permitted()).unwrap();
-        let mark = "SCHEDLAB_MARK=leftovers-test".to_owned();
-        let entries = [
-            JournalEntry::Session { boot_id: "boot".to_owned(), mark },
-            JournalEntry::Setting {
-                id: 0,
-                factor: "knob".to_owned(),
-                order: 50,
-                file: ControlFile::plain(KNOB),
-                old: "old".to_owned(),
-                new: "new".to_owned(),
-                is_of_made: false,
-            },
-            JournalEntry::Writing { id: 0 },
-        ];
-        journal.replace(&entries).unwrap();
+        journal.replace(&announced()).unwrap();
         machine
     }
 

@@ -7,6 +7,8 @@
 
 mod background;
 mod change;
+#[cfg(test)]
+mod changed_knob;
 mod child;
 mod context;
 mod executor;
