@@ -47,12 +47,16 @@ fn digest_of_plan(plan: &Plan, blocks: usize, notes: usize) -> String {
 
 /// What a state says that never changes.
 fn digest_of_state(state: &StateDocument) -> String {
-    let said = serde_json::json!([
+    let mut said = serde_json::json!([
         state.created_unix_ns,
         state.redaction_of,
         state.redaction,
         state.flaws
     ]);
+    // What was redacted once has the digest that earlier versions gave it.
+    if let (Some(said), false) = (said.as_array_mut(), state.redacted_before.is_empty()) {
+        said.push(serde_json::json!(state.redacted_before));
+    }
     hexadecimal(said.to_string().as_bytes())
 }
 

@@ -125,6 +125,7 @@ impl Campaign {
             attempt: None,
             resumptions: Vec::new(),
             redaction_of: None,
+            redacted_before: Vec::new(),
             redaction: None,
             flaws: Vec::new(),
         };

@@ -57,6 +57,10 @@ pub struct StateDocument {
     /// Digest of the last record of the campaign that this is a redaction of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redaction_of: Option<String>,
+    /// Where that campaign was a redaction: the digests of the last records of those before it, in the
+    /// order of the redactions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted_before: Vec<String>,
     /// What was replaced; absent of redactions that an earlier version made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redaction: Option<Redaction>,

@@ -1,5 +1,8 @@
 //! A campaign without what identifies its machine, its people and their programs.
 //!
+//! What was redacted is redacted again like any other: placeholders stay, new ones have other numbers,
+//! and the last record of each campaign before is named.
+//!
 //! Plan, records, environment, state and experiment are rewritten before anything is judged or
 //! digested, so findings, reports and digests of the result follow from what is left, and a
 //! redacted bundle verifies like any other. Text that nobody can vouch for is left out.
@@ -82,10 +85,13 @@ pub fn redact(
     let experiment = read_limited(&source.join(origin), &model::DOCUMENT_BYTES).ok();
     let experiment = experiment.and_then(|bytes| String::from_utf8(bytes).ok());
     let mut replacer = Replacer::default();
+    let mut state = crate::load::read_state(source)?;
+    replacer.note_former(name);
+    let told = state.caveats.iter().chain(&state.flaws).chain(flaws);
+    told.for_each(|caveat| replacer.note_former(&caveat.detail));
     learn(&mut replacer, known, &loaded, experiment.as_deref())?;
     let name = replacer.text(name);
     let mut plan = redacted_plan(&loaded.plan, &mut replacer)?;
-    let mut state = crate::load::read_state(source)?;
     // A redaction is no way to be rid of what was changed before it.
     let is_new = |flaw: &&Caveat| !loaded.flaws.contains(flaw);
     state.flaws = flaws.iter().filter(is_new).chain(&loaded.flaws).cloned().collect();
@@ -223,6 +229,7 @@ fn learn(
         documents::learn(&value_of(&record)?, replacer, &is_ordinary);
     }
     if let Some(text) = experiment {
+        replacer.note_former(text);
         experiment::learn(text, replacer, &is_ordinary);
     }
     Ok(())
@@ -306,7 +313,8 @@ fn rebound(
     last: &str,
 ) -> Result<Vec<u8>> {
     STATE_FORMAT.clone_into(&mut state.format);
-    state.redaction_of = Some(last.to_owned());
+    // Of a redaction of a redaction, each campaign before is named.
+    state.redacted_before.extend(state.redaction_of.replace(last.to_owned()));
     let mut links = Links::root(plan, state, b"");
     let (mut text, mut digest) = (Vec::new(), String::new());
     let count = records.len() as u64;
@@ -470,6 +478,48 @@ mod tests {
         for (name, text) in &texts {
             assert!(!text.contains("3b2e8e6c-") && !text.contains("10.1.2.3"), "{name}: {text}");
         }
+    }
+
+    #[test]
+    fn a_redaction_is_redacted_again_without_another_change_and_names_each_campaign_before() {
+        let home = tempfile::tempdir().unwrap();
+        let first = campaign(&home.path().join("results"), "alice", "buildbox", "acmebench");
+        let again = |source: &Path, secrets: Vec<(SecretKind, String)>, name: &str| {
+            let target = home.path().join(name);
+            fs::create_dir(&target).unwrap();
+            let known = KnownSecrets { secrets, ordinary: BTreeSet::new() };
+            let (_, redaction) = redact(source, "first", &known, &[], &target).unwrap();
+            let state = crate::load::read_state(&target).unwrap();
+            assert_eq!(state.redaction_of, Some(last_digest(source).unwrap()));
+            (target, redaction, state.redacted_before)
+        };
+        let once = again(&first, known("alice", "buildbox").secrets, "once");
+        let twice = again(&once.0, Vec::new(), "twice");
+        let of_first = last_digest(&first).unwrap();
+        assert_eq!((once.2, &twice.2), (Vec::new(), &vec![of_first.clone()]));
+        assert_eq!(twice.1, once.1, "nothing more was replaced, and nothing is counted twice");
+        for name in ["environment.json", "experiment.toml"] {
+            let read = |directory: &Path| fs::read_to_string(directory.join(name)).unwrap();
+            assert_eq!(read(&twice.0), read(&once.0), "{name}");
+        }
+        let [before, after] = [&once.0, &twice.0].map(|directory| crate::load(directory).unwrap());
+        let bare = |loaded: &LoadedCampaign| -> Vec<Record> {
+            let unbound = |record: &Record| Record { chain: None, ..record.clone() };
+            loaded.records.iter().map(unbound).collect()
+        };
+        assert_eq!(bare(&after), bare(&before));
+        assert_eq!((&after.flaws, after.redaction.as_ref()), (&before.flaws, Some(&once.1)));
+        // A word of a placeholder that is asked for is no part of it, and takes no number that is taken.
+        let words = ["tuned", "user"].map(|word| (SecretKind::Word, word.to_owned()));
+        let thrice = again(&twice.0, words.to_vec(), "thrice");
+        assert_eq!(thrice.2, [of_first, last_digest(&once.0).unwrap()]);
+        let loaded = crate::load(&thrice.0).unwrap();
+        assert_eq!(loaded.plan.subjects[0].id, "redacted-word-1-by-redacted-user-1");
+        assert_eq!(loaded.flaws, before.flaws);
+        let state = thrice.0.join("state.json");
+        let text = fs::read_to_string(&state).unwrap();
+        fs::write(&state, text.replace("redacted_before", "nothing_before")).unwrap();
+        assert!(crate::load(&thrice.0).unwrap().flaws.len() > before.flaws.len());
     }
 
     proptest! {

@@ -807,6 +807,36 @@ fn a_redaction_begins_a_chain_of_its_own_and_hides_no_edit() {
 }
 
 #[test]
+fn a_redaction_that_is_redacted_again_verifies_and_names_each_campaign_before() {
+    let (bench, directory) = campaign();
+    let state_of = |directory: &Path| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(directory.join("state.json")).unwrap()).unwrap()
+    };
+    let mut heads = vec![state_of(&directory)["head"]["digest"].clone()];
+    let mut place = directory;
+    let mut told = Vec::new();
+    for name in ["once", "twice", "thrice"] {
+        let bundle = bench.path().join(format!("{name}.tar.gz"));
+        let [source, target] = [&place, &bundle].map(|path| path.display().to_string());
+        bench.expect(0, &["bundle", &source, "--redact", "--output", &target]);
+        let verified = bench.expect(0, &["verify", &target]);
+        assert!(verified.contains("chain of 24 records"), "{name}: {verified}");
+        let sentence = verified.lines().find(|line| line.contains("it is redacted: ")).unwrap();
+        told.push(sentence.split_once("it is redacted: ").unwrap().1.to_owned());
+        place = bench.path().join(name);
+        fs::create_dir(&place).unwrap();
+        let tar = Command::new("tar").arg("-xzf").arg(&bundle).arg("-C").arg(&place).status();
+        assert!(tar.unwrap().success());
+        let state = state_of(&place);
+        let mut named = state["redacted_before"].as_array().cloned().unwrap_or_default();
+        named.push(state["redaction_of"].clone());
+        assert_eq!(named, heads, "{name}");
+        heads.push(state["head"]["digest"].clone());
+    }
+    assert_eq!(told[1..], [told[0].clone(), told[0].clone()], "nothing is counted twice");
+}
+
+#[test]
 fn options_are_part_of_what_is_compared() {
     let bench = Bench::new();
     let file = bench.experiment("effect", KNOWN_EFFECT);

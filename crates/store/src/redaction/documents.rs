@@ -47,10 +47,11 @@ pub(super) const PICKS: [&str; 3] = ["csv", "json", "regex"];
 pub(super) const PATHS: [&str; 2] = ["directory", "job_file"];
 
 /// Adds what documents give away themselves: names in home directories and addresses, command
-/// lines, names of imported files.
+/// lines, names of imported files. Placeholders of a redaction before are noted.
 pub(super) fn learn(value: &Value, replacer: &mut Replacer, is_ordinary: &dyn Fn(&str) -> bool) {
     match value {
         Value::String(text) => {
+            replacer.note_former(text);
             for (kind, name) in super::patterns::names(text) {
                 if !is_ordinary(&name) {
                     replacer.add(kind, &name);

@@ -32,6 +32,23 @@ pub enum SecretKind {
 }
 
 impl SecretKind {
+    /// Every kind.
+    pub(super) const ALL: [Self; 13] = [
+        Self::Address,
+        Self::Argument,
+        Self::Command,
+        Self::File,
+        Self::Host,
+        Self::Identifier,
+        Self::KernelWord,
+        Self::Output,
+        Self::Path,
+        Self::Pattern,
+        Self::Program,
+        Self::User,
+        Self::Word,
+    ];
+
     /// Part of its placeholders: `redacted-user-1`.
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! Secrets in text become placeholders, the same secret the same placeholder everywhere.
+//! Secrets in text become placeholders, the same secret the same placeholder everywhere. A placeholder
+//! of a redaction before stays what it is, and no other secret gets its number.
 
 use super::kind::SecretKind;
 use super::patterns::{found, is_word};
@@ -6,6 +7,12 @@ use std::collections::BTreeMap;
 
 /// From this length on a name is replaced inside longer words too.
 const LONG_NAME: usize = 6;
+/// What every placeholder begins with, but for the slash of a path.
+const REDACTED: &str = "redacted-";
+/// A longer number is none of ours.
+const MOST_DIGITS: usize = 9;
+/// What stands around what a program said.
+const AROUND: [char; 3] = [':', '\n', ' '];
 
 /// What is known to be secret, and what it became.
 #[derive(Debug, Default)]
@@ -15,6 +22,8 @@ pub(super) struct Replacer {
     placeholders: BTreeMap<(SecretKind, String), String>,
     /// How many of each kind were met.
     counts: BTreeMap<SecretKind, u64>,
+    /// The largest number of each kind in placeholders of a redaction before.
+    used: BTreeMap<SecretKind, u64>,
     /// Texts come again with each record.
     done: BTreeMap<String, String>,
 }
@@ -41,7 +50,7 @@ impl Replacer {
     /// Adds a secret. What was replaced before stays as it is: all are added first.
     pub(super) fn add(&mut self, kind: SecretKind, secret: &str) {
         let text = secret.trim().to_lowercase();
-        if text.is_empty() {
+        if text.is_empty() || is_former(&text) {
             return;
         }
         if let Some(known) = self.secrets.iter_mut().find(|known| known.text == text) {
@@ -53,16 +62,33 @@ impl Replacer {
         self.secrets.insert(at, Secret { text, kind });
     }
 
-    /// The placeholder of something that is replaced as a whole.
+    /// Notes the placeholders of a redaction before that a text has. All are noted before anything is
+    /// replaced.
+    pub(super) fn note_former(&mut self, text: &str) {
+        for (at, _) in text.match_indices(REDACTED) {
+            if let Some((kind, number, _)) = former(&text[at..]) {
+                let largest = self.used.entry(kind).or_default();
+                *largest = number.max(*largest);
+            }
+        }
+    }
+
+    /// The placeholder of something that is replaced as a whole; that of a redaction before where it
+    /// is one.
     pub(super) fn placeholder(&mut self, kind: SecretKind, secret: &str) -> String {
+        let bare = secret.trim_matches(AROUND);
+        if is_former(bare) {
+            return bare.to_owned();
+        }
         let key = (kind, secret.to_lowercase());
         if let Some(known) = self.placeholders.get(&key) {
             return known.clone();
         }
-        let number = self.counts.entry(kind).or_default();
-        *number += 1;
+        let count = self.counts.entry(kind).or_default();
+        *count += 1;
+        let number = *count + self.used.get(&kind).copied().unwrap_or_default();
         let slash = if kind == SecretKind::Path { "/" } else { "" };
-        let placeholder = format!("{slash}redacted-{}-{number}", kind.name());
+        let placeholder = format!("{slash}{REDACTED}{}-{number}", kind.name());
         self.placeholders.insert(key, placeholder.clone());
         placeholder
     }
@@ -75,7 +101,10 @@ impl Replacer {
         let mut replaced = String::with_capacity(text.len());
         let mut at = 0;
         while let Some(letter) = text[at..].chars().next() {
-            if let Some((kind, length)) = found(text, at).or_else(|| self.secret(text, at)) {
+            if let Some((_, _, length)) = former(&text[at..]) {
+                replaced += &text[at..at + length];
+                at += length;
+            } else if let Some((kind, length)) = found(text, at).or_else(|| self.secret(text, at)) {
                 replaced += &self.placeholder(kind, &text[at..at + length]);
                 at += length;
             } else {
@@ -101,6 +130,23 @@ impl Replacer {
     pub(super) fn counts(&self) -> &BTreeMap<SecretKind, u64> {
         &self.counts
     }
+}
+
+/// The placeholder that a text begins with: its kind, its number and its length.
+fn former(text: &str) -> Option<(SecretKind, u64, usize)> {
+    let rest = text.strip_prefix(REDACTED)?;
+    SecretKind::ALL.into_iter().find_map(|kind| {
+        let rest = rest.strip_prefix(kind.name())?.strip_prefix('-')?;
+        let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+        let number = rest[..end].parse().ok().filter(|_| end <= MOST_DIGITS)?;
+        Some((kind, number, text.len() - rest.len() + end))
+    })
+}
+
+/// Whether a text is a placeholder and nothing else.
+fn is_former(text: &str) -> bool {
+    let bare = text.strip_prefix('/').unwrap_or(text);
+    former(bare).is_some_and(|(_, _, length)| length == bare.len())
 }
 
 /// How long the beginning of `text` is that is `lower`, whatever its case.
@@ -157,6 +203,37 @@ mod tests {
         );
         assert_eq!(replacer.text("box"), "redacted-host-2");
         assert_eq!(replacer.counts()[&SecretKind::Host], 2);
+    }
+
+    #[test]
+    fn a_placeholder_of_a_redaction_before_stays_and_no_other_secret_gets_its_number() {
+        let before =
+            "user redacted-user-2 ran /redacted-path-7 on redacted-host-1: redacted-output-3";
+        let mut replacer = Replacer::default();
+        replacer.note_former(before);
+        // Words of placeholders may be names, too.
+        for (kind, secret) in [
+            (SecretKind::Word, "user"),
+            (SecretKind::Word, "redacted"),
+            (SecretKind::User, "redacted-user-2"),
+            (SecretKind::User, "bob"),
+        ] {
+            replacer.add(kind, secret);
+        }
+        assert_eq!(
+            replacer.text(&format!("{before}; bob in /srv/bob")),
+            "redacted-word-1 redacted-user-2 ran /redacted-path-7 on redacted-host-1: \
+             redacted-output-3; redacted-user-3 in /redacted-path-8"
+        );
+        for (kind, whole, kept) in [
+            (SecretKind::Output, ": redacted-output-3", "redacted-output-3"),
+            (SecretKind::Path, "/redacted-path-7", "/redacted-path-7"),
+            (SecretKind::Command, "redacted-command-1", "redacted-command-1"),
+            (SecretKind::Output, "redacted-output-3 and more", "redacted-output-4"),
+        ] {
+            assert_eq!(replacer.placeholder(kind, whole), kept, "{whole}");
+        }
+        assert_eq!(replacer.counts().get(&SecretKind::Host), None, "nothing new was met");
     }
 
     #[test]
