@@ -133,9 +133,9 @@ impl Levels {
         let (mut running, mut rest, mut count) = (0_u64, 0_u64, 0_u64);
         for record in arms.iter().flatten() {
             let walls = record.invocations.iter().filter_map(|one| one.run.as_ref());
-            let wall_ns: u64 = walls.map(|run| run.wall_ns).sum();
-            running += wall_ns;
-            rest += record.duration_ns.saturating_sub(wall_ns);
+            let wall_ns = model::sum_ns(walls.map(|run| run.wall_ns));
+            running = running.saturating_add(wall_ns);
+            rest = rest.saturating_add(record.duration_ns.saturating_sub(wall_ns));
             count += record.invocations.len() as u64;
         }
         if running == 0 || rest == 0 || count == 0 {

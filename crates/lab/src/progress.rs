@@ -90,7 +90,7 @@ impl CampaignProgress {
         // Of the blocks to come, the last is not followed by a pause, nor is what is left of
         // the one that runs.
         let blocks = plan.blocks.len() as f64;
-        let all_ns: u64 = plan.blocks.iter().map(|block| plan.block_expected_ns(block)).sum();
+        let all_ns = model::sum_ns(plan.blocks.iter().map(|block| plan.block_expected_ns(block)));
         let block_ns = (all_ns as f64 * scale + booted as f64 * start_ns) / blocks;
         let blocks_left = share * blocks;
         let whole = (blocks_left.ceil() - 1.0).max(0.0);

@@ -2,7 +2,7 @@
 //! with a fault was edited, or another program wrote it. A reader refuses it before anything is
 //! computed from it.
 
-use crate::{ClaimedEffect, Metric, Plan, Reduction, WorkloadPlan};
+use crate::{ClaimedEffect, Metric, Plan, Reduction, VmSettings, WorkloadPlan};
 use std::collections::BTreeSet;
 
 /// Numbers of blocks leave room for those that run again.
@@ -18,6 +18,7 @@ impl Plan {
             .or_else(|| self.fault_of_workloads())
             .or_else(|| self.fault_of_blocks())
             .or_else(|| self.fault_of_questions())
+            .or_else(|| self.fault_of_venues())
             .or_else(|| self.fault_of_times())
     }
 
@@ -90,6 +91,25 @@ impl Plan {
         })
     }
 
+    fn fault_of_venues(&self) -> Option<String> {
+        if self.pace.is_some_and(|pace| pace.duration_ns == 0) {
+            return Some("pace duration_ns is 0: no block would begin".to_owned());
+        }
+        let rates = self.sim.iter().flat_map(|sim| &sim.failure_rate);
+        let mut beyond = rates.filter(|(_, rate)| !(0.0..=1.0).contains(*rate));
+        if let Some((subject, rate)) = beyond.next() {
+            return Some(format!("sim failure_rate {subject} is {rate}, and lies from 0 to 1"));
+        }
+        let vm = self.vm.as_ref()?;
+        let memory = VmSettings::MEMORY;
+        if !memory.contains(&vm.memory_bytes) {
+            let (found, least, most) = (vm.memory_bytes, memory.start(), memory.end());
+            return Some(format!("vm memory_bytes is {found}, and lies from {least} to {most}"));
+        }
+        let is_no_time = vm.boot_timeout_ns == 0;
+        is_no_time.then(|| "vm boot_timeout_ns is 0: no guest would boot".to_owned())
+    }
+
     /// Whether the expected times add up to more than is counted.
     fn fault_of_times(&self) -> Option<String> {
         let each_ns = |workload: &WorkloadPlan| {
@@ -159,8 +179,8 @@ fn fault_of_metric(metric: &Metric) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        Block, Comparisons, Direction, Metric, Parameters, Plan, Reduction, Sitting, Subject, Unit,
-        VenueSettings, WorkloadPlan,
+        Block, Comparisons, Direction, Metric, Pace, Parameters, Plan, Reduction, SimSettings,
+        Sitting, Subject, Unit, VenueSettings, VmSettings, WorkloadPlan,
     };
     use std::collections::BTreeMap;
 
@@ -223,6 +243,11 @@ mod tests {
         }
     }
 
+    fn sim(rate: f64) -> SimSettings {
+        let failure_rate = BTreeMap::from([("a".to_owned(), rate)]);
+        SimSettings { scenario: "S1".to_owned(), failure_rate }
+    }
+
     type Edit = (fn(&mut Plan), &'static str);
 
     const EDITS: &[Edit] = &[
@@ -254,6 +279,17 @@ mod tests {
         (|plan| plan.looks = vec![0, 4], "looks is [0, 4]"),
         (|plan| plan.workloads[0].expected_ns = u64::MAX, "workloads expected_ns"),
         (|plan| plan.rest_ns = u64::MAX, "rest_ns"),
+        (|plan| plan.pace = Some(Pace { duration_ns: 0, every_ns: 0 }), "pace duration_ns is 0"),
+        (|plan| plan.sim = Some(sim(2.0)), "sim failure_rate a is 2"),
+        (|plan| plan.sim = Some(sim(f64::NAN)), "sim failure_rate a is NaN"),
+        (
+            |plan| plan.vm = Some(VmSettings { memory_bytes: 1, ..VmSettings::default() }),
+            "vm memory_bytes is 1",
+        ),
+        (
+            |plan| plan.vm = Some(VmSettings { boot_timeout_ns: 0, ..VmSettings::default() }),
+            "vm boot_timeout_ns is 0",
+        ),
     ];
 
     #[test]

@@ -177,7 +177,10 @@ fn a_pause_ends_at_once_with_a_signal_and_the_next_block_goes_on_later() {
     let interrupt = Interrupt::default();
     let asked = interrupt.clone();
     let mut begun = None;
-    let hour = Plan { pace: Some(Pace { duration_ns: 0, every_ns: 3_600_000_000_000 }), ..plan(0) };
+    let hour = Plan {
+        pace: Some(Pace { duration_ns: 6 * 3_600_000_000_000, every_ns: 3_600_000_000_000 }),
+        ..plan(0)
+    };
     let ended = run(results.path(), &hour, &venue, &interrupt, &mut |event| {
         if matches!(event, Event::Notice(text) if text.contains("block 2 of 6 begins in ")) {
             begun = Some(Instant::now());
