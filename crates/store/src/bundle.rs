@@ -6,6 +6,7 @@
 
 use crate::documents::{EXPERIMENT, IMPORT, Redaction};
 use crate::durable::{failed, unreadable};
+use crate::json_place::told_with_place;
 use crate::strange_keys::strange_keys;
 use contract::{Error, ErrorKind, Result};
 use flate2::Compression;
@@ -252,8 +253,8 @@ fn read_manifest(entry: impl Read) -> std::result::Result<(Manifest, Vec<String>
     let mut text = Vec::new();
     let mut limited = entry.take(BUNDLE_MANIFEST_BYTES.most);
     limited.read_to_end(&mut text).map_err(|error| error.to_string())?;
-    let manifest: Manifest =
-        serde_json::from_slice(&text).map_err(|error| format!("{MANIFEST}: {error}"))?;
+    let manifest: Manifest = serde_json::from_slice(&text)
+        .map_err(|error| format!("{MANIFEST}: {}", told_with_place(&text, &error)))?;
     if !BUNDLE_FORMATS.contains(&manifest.format.as_str()) {
         let known = BUNDLE_FORMATS.join(", ");
         return Err(format!("its format is {:?}, and not one of {known}", manifest.format).into());
@@ -649,6 +650,29 @@ mod tests {
         assert!(told.contains("manifest.json: this version writes no key `verified_by`"), "{told}");
         assert!(told.contains("key `\\u{1b}[2J`") && !told.contains('\u{1b}'), "{told}");
     }
+
+    #[test]
+    fn a_size_that_is_none_is_told_with_its_field() {
+        let sound = String::from_utf8(named(&["plan.json"])).unwrap();
+        for size in ["-1", "0.5", "1e999", "NaN", "18446744073709551616", "null", "[]"] {
+            let text = sound.replace("\"size\":1", &format!("\"size\":{size}"));
+            assert_ne!(text, sound);
+            let bytes = archive(&[(MANIFEST, EntryType::Regular, text.as_bytes())]);
+            let target = tempfile::tempdir().unwrap();
+            let refusal = refusal(&bytes, target.path());
+            assert!(refusal.starts_with("manifest.json: files.plan.json.size: "), "{refusal}");
+        }
+        for size in ["0", "18446744073709551615"] {
+            let text = sound.replace("\"size\":1", &format!("\"size\":{size}"));
+            let entries = [(MANIFEST, EntryType::Regular, text.as_bytes()), BIT];
+            let target = tempfile::tempdir().unwrap();
+            let unpacked = unpack_from(&*archive(&entries), target.path()).unwrap();
+            assert!(unpacked.problems[0].contains(&format!("and there 00 of {size}")), "{size}");
+        }
+    }
+
+    /// A file of one byte.
+    const BIT: TestEntry<'static> = ("plan.json", EntryType::Regular, b"1");
 
     #[test]
     fn nothing_in_it_can_talk_to_a_terminal() {

@@ -1,6 +1,7 @@
 //! Files that survive a crash: written beside, synced, renamed, the directory
 //! synced; read with a limit, so that no stored size is trusted.
 
+use crate::json_place::told_with_place;
 use contract::{Error, ErrorKind, Result};
 use model::{OverLimit, ReaderLimit};
 use serde::de::DeserializeOwned;
@@ -145,14 +146,15 @@ pub fn read_document<T: DeserializeOwned>(
     parse_document(&bytes, &path.display().to_string(), known)
 }
 
-/// The same for text in memory; `place` names it in errors.
+/// The same for text in memory; `place` names it in errors, which also name the field.
 pub fn parse_document<T: DeserializeOwned>(bytes: &[u8], place: &str, known: &[&str]) -> Result<T> {
     #[derive(serde::Deserialize)]
     struct Versioned {
         format: String,
     }
     let attempted = || format!("cannot understand {place}");
-    let broken = |error: serde_json::Error| Error::environment(attempted(), error);
+    let broken =
+        |error: serde_json::Error| Error::environment(attempted(), told_with_place(bytes, &error));
     let parsed = serde_json::from_slice::<T>(bytes);
     match serde_json::from_slice::<Versioned>(bytes) {
         Ok(found) if !known.contains(&found.format.as_str()) => Err(Error::new(

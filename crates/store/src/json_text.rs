@@ -83,7 +83,7 @@ fn value(text: &str) -> Option<(JsonText<'_>, &str)> {
 }
 
 /// The bytes of a text with its two signs; all of one without an end.
-fn string_length(text: &[u8]) -> usize {
+pub(crate) fn string_length(text: &[u8]) -> usize {
     let mut at = 1;
     while let Some(byte) = text.get(at) {
         match byte {

@@ -47,7 +47,18 @@ fn run(bytes: &[u8]) -> Reaction {
     if campaign(&directory).and_then(|_| change(&directory, &mut choices)).is_err() {
         return Reaction::Refused;
     }
-    let Ok(loaded) = lab::load(&directory) else { return Reaction::Refused };
+    // The page is mostly a script of our own.
+    let is_looked_at =
+        |renderer: &dyn Renderer| renderer.is_text() && renderer.describe().id != "html";
+    match told(&directory, is_looked_at) {
+        Ok(()) => Reaction::Accepted,
+        Err(_) => Reaction::Refused,
+    }
+}
+
+/// Reads and judges a campaign, and draws it in these formats.
+fn told(directory: &Path, is_meant: fn(&dyn Renderer) -> bool) -> contract::Result<()> {
+    let loaded = lab::load(directory)?;
     let findings = lab::judge_records(&loaded);
     let environment = Fingerprint::default();
     let report = report::view(&Inputs {
@@ -75,10 +86,7 @@ fn run(bytes: &[u8]) -> Reaction {
         has_plots: true,
         fonts: &[],
     };
-    // The page is mostly a script of our own.
-    let is_looked_at =
-        |renderer: &&&dyn Renderer| renderer.is_text() && renderer.describe().id != "html";
-    for renderer in RENDERERS.iter().filter(is_looked_at) {
+    for renderer in RENDERERS.iter().filter(|renderer| is_meant(**renderer)) {
         let mut drawn = Vec::new();
         // A format may refuse a campaign.
         let is_drawn = renderer.render(&report, &page, &mut drawn).is_ok();
@@ -89,7 +97,7 @@ fn run(bytes: &[u8]) -> Reaction {
             assert!(!text.contains(obeyed), "{id} leaves a character that is obeyed");
         }
     }
-    Reaction::Accepted
+    Ok(())
 }
 
 /// Changes the files of a campaign: how many places, then for each a document, a place in it, and
@@ -132,5 +140,153 @@ fn collect(value: &Value, pointer: &str, places: &mut Vec<String>) {
         }
         Value::Object(all) => all.iter().for_each(|(key, one)| enter(key, one)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::path::PathBuf;
+    use tempfile::TempDir;
+
+    /// What stands in the place of a number; nothing takes the place away.
+    const NUMBERS: [Option<&str>; 11] = [
+        None,
+        Some("null"),
+        Some("-1"),
+        Some("-0.02"),
+        Some("0"),
+        Some("NaN"),
+        Some("1e999"),
+        Some("1e308"),
+        Some("5e-324"),
+        Some("18446744073709551615"),
+        Some("18446744073709551616"),
+    ];
+    /// What stands in the place of a list.
+    const LISTS: [Option<&str>; 3] = [None, Some("null"), Some("[]")];
+    const MARK: &str = "@@";
+
+    /// A campaign that ended, with its directory.
+    fn ended() -> (TempDir, PathBuf) {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().join("effect");
+        campaign(&directory).unwrap();
+        change(&directory, &mut Choices::of(&[])).unwrap();
+        (home, directory)
+    }
+
+    fn value(path: &Path) -> Value {
+        let text = fs::read_to_string(path).unwrap();
+        serde_json::from_str(text.lines().next().unwrap()).unwrap()
+    }
+
+    /// Every edit of a number or a list: its place, what stands there and the document with it. Of each
+    /// list the first two elements stand for all.
+    fn edits(document: &Value) -> Vec<(String, Option<&'static str>, String)> {
+        let mut places = Vec::new();
+        collect(document, "", &mut places);
+        let is_late = |name: &str| name.parse::<usize>().is_ok_and(|index| index > 1);
+        places.retain(|place| !place.split('/').any(is_late));
+        let edits_at = |place: String| {
+            let texts: &[Option<&'static str>] = match document.pointer(&place).unwrap() {
+                Value::Number(_) => &NUMBERS,
+                Value::Array(_) => &LISTS,
+                _ => &[],
+            };
+            let edit = |text: &Option<&'static str>| {
+                (place.clone(), *text, edited(document, &place, *text))
+            };
+            texts.iter().map(edit).collect::<Vec<_>>()
+        };
+        places.into_iter().flat_map(edits_at).collect()
+    }
+
+    fn edited(document: &Value, place: &str, text: Option<&str>) -> String {
+        let mut document = document.clone();
+        let Some(text) = text else {
+            let (above, name) = place.rsplit_once('/').unwrap();
+            match document.pointer_mut(above).unwrap() {
+                Value::Object(fields) => assert!(fields.remove(name).is_some()),
+                Value::Array(items) => assert!(!items.remove(name.parse().unwrap()).is_null()),
+                other => panic!("{above} holds nothing: {other}"),
+            }
+            return document.to_string();
+        };
+        *document.pointer_mut(place).unwrap() = MARK.into();
+        document.to_string().replace(&Value::from(MARK).to_string(), text)
+    }
+
+    /// Whether a refusal names a field: the last of its place, or that which holds it.
+    fn is_named(told: &str, place: &str) -> bool {
+        let names = place.rsplit('/').filter(|name| name.parse::<usize>().is_err());
+        names.filter(|name| !name.is_empty()).take(3).any(|name| told.contains(name))
+    }
+
+    /// Makes each edit of the first line of a file, and gives those that break what `read` promises.
+    fn broken(path: &Path, read: impl Fn() -> contract::Result<()>) -> Vec<String> {
+        let whole = fs::read_to_string(path).unwrap();
+        let rest: String = whole.lines().skip(1).map(|line| line.to_owned() + "\n").collect();
+        let mut broken = Vec::new();
+        let mut refused = 0;
+        for (place, text, line) in edits(&value(path)) {
+            fs::write(path, format!("{line}\n{rest}")).unwrap();
+            let what = format!("{place} {}", text.unwrap_or("absent"));
+            match catch_unwind(AssertUnwindSafe(&read)) {
+                Err(_) => broken.push(format!("{what}: it panics")),
+                Ok(Err(error)) if !is_named(&error.to_string(), &place) => {
+                    broken.push(format!("{what}: it is refused without its name: {error}"));
+                }
+                Ok(Err(_)) => refused += 1,
+                Ok(Ok(())) => {}
+            }
+        }
+        fs::write(path, whole).unwrap();
+        assert!(refused > 0, "no edit of {} was refused", path.display());
+        broken
+    }
+
+    fn is_text(renderer: &dyn Renderer) -> bool {
+        renderer.describe().id == "terminal"
+    }
+
+    #[test]
+    fn every_number_and_list_of_a_plan_is_read_and_told_or_refused_by_name() {
+        let (_home, directory) = ended();
+        told(&directory, is_text).unwrap();
+        let broken = broken(&directory.join("plan.json"), || told(&directory, is_text));
+        assert_eq!(broken, [""; 0]);
+    }
+
+    #[test]
+    fn every_number_and_list_of_a_record_is_read_and_told_or_refused_by_name() {
+        let (_home, directory) = ended();
+        let broken = broken(&directory.join("records.jsonl"), || told(&directory, is_text));
+        assert_eq!(broken, [""; 0]);
+    }
+
+    #[test]
+    fn every_number_and_list_of_findings_is_read_or_refused_by_name() {
+        let (_home, directory) = ended();
+        let findings = lab::judge_records(&lab::load(&directory).unwrap());
+        let path = directory.join("findings.json");
+        fs::write(&path, serde_json::to_string(&findings).unwrap()).unwrap();
+        let broken = broken(&path, || store::load_findings(&directory).map(drop));
+        assert_eq!(broken, [""; 0]);
+    }
+
+    #[test]
+    fn a_negative_margin_is_refused_by_field_and_value() {
+        let (_home, directory) = ended();
+        let path = directory.join("plan.json");
+        let place = "/workloads/0/metrics/0/margin";
+        for margin in ["-0.02", "-1", "0", "1e308"] {
+            fs::write(&path, edited(&value(&path), place, Some(margin))).unwrap();
+            let refusal = told(&directory, is_text).unwrap_err();
+            let shown: f64 = margin.parse().unwrap();
+            let words = format!("workloads messaging metrics makespan margin is {shown}");
+            assert!(refusal.cause.contains(&words), "{refusal}");
+        }
     }
 }
