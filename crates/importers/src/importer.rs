@@ -3,6 +3,7 @@
 use crate::mapping::Mapping;
 use crate::table::ImportedTable;
 use contract::Description;
+use model::{IMPORT_BYTES, ReaderLimit};
 use outputs::Trouble;
 
 /// One file to import.
@@ -25,6 +26,11 @@ pub trait Importer: Sync {
 
     /// Words that the format is made of: the fuzzer makes its inputs with them.
     fn words(&self) -> &'static [&'static str];
+
+    /// What the files of one import may have together: it is asked before they are read.
+    fn most_bytes(&self) -> &'static ReaderLimit {
+        &IMPORT_BYTES
+    }
 
     /// Appends the rows of one file, in its order.
     ///

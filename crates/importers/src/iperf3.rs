@@ -34,6 +34,10 @@ impl Importer for Entry {
         outputs::iperf3::FORMAT.words
     }
 
+    fn most_bytes(&self) -> &'static model::ReaderLimit {
+        &model::IMPORT_JSON_BYTES
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

@@ -63,6 +63,10 @@ impl Importer for Entry {
         ]
     }
 
+    fn most_bytes(&self) -> &'static model::ReaderLimit {
+        &model::IMPORT_JSON_BYTES
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

@@ -36,6 +36,7 @@ mod sample;
 mod shared_name;
 mod shared_parts;
 mod storage;
+mod sum_ns;
 mod trend;
 mod trial_value;
 mod vm;
@@ -88,9 +89,9 @@ pub use quantity::{
 pub use reader_limit::{
     BUNDLE_EXPANSION, BUNDLE_FILE_BYTES, BUNDLE_FREE_BYTES, BUNDLE_MANIFEST_BYTES, DOCUMENT_BYTES,
     FINDINGS_BYTES, HISTOGRAM_COUNTS, HISTOGRAM_TEXT, IMPORT_BYTES, IMPORT_COLUMNS,
-    IMPORT_COMPARISONS, IMPORT_METRICS, IMPORT_ROWS, JSON_VALUES, OverLimit, PLAN_BYTES,
-    PLAN_METRICS, PLAN_QUESTIONS, PLAN_SUBJECTS, PLAN_TRIALS, READER_LIMITS, RECORD_BYTES, RECORDS,
-    ReaderLimit, WORKBOOK_BYTES, WORKBOOK_CELLS,
+    IMPORT_COMPARISONS, IMPORT_JSON_BYTES, IMPORT_METRICS, IMPORT_ROWS, JSON_VALUES, OverLimit,
+    PLAN_BYTES, PLAN_METRICS, PLAN_QUESTIONS, PLAN_SUBJECTS, PLAN_TRIALS, READER_LIMITS,
+    RECORD_BYTES, RECORDS, ReaderLimit, WORKBOOK_BYTES, WORKBOOK_CELLS,
 };
 pub use record::{
     Binding, CampaignBeginning, Chain, ChainAnchor, Circumstances, Disturbance, Fingerprint,
@@ -101,6 +102,7 @@ pub use sample::{Sample, SampleData};
 pub use shared_name::SharedName;
 pub use shared_parts::SharedParts;
 pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarget};
+pub use sum_ns::sum_ns;
 pub use trend::{LevelChange, Slope, SlopeInterval, Trend, TrendOutcome, TrendPoint};
 pub use trial_value::TrialValue;
 pub use vm::{Accelerator, Disk, VmSettings};

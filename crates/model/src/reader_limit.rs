@@ -59,6 +59,9 @@ const NOT_OURS: &str = "give a campaign that schedlab wrote";
 /// Bytes of the files of one import together: they are held while they are read.
 pub static IMPORT_BYTES: ReaderLimit =
     ReaderLimit::of("IMPORT_BYTES", 256 << 20, "bytes of files", SMALLER);
+/// Bytes of the files of one import together where they are JSON: their texts are held twice.
+pub static IMPORT_JSON_BYTES: ReaderLimit =
+    ReaderLimit::of("IMPORT_JSON_BYTES", 200_000_000, "bytes of files of JSON", SMALLER);
 /// Rows of one import: so many are judged within 512 MB.
 pub static IMPORT_ROWS: ReaderLimit = ReaderLimit::of("IMPORT_ROWS", 600_000, "rows", SMALLER);
 /// Metrics of one import. A file with more is none that we know.
@@ -145,8 +148,9 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 22] = [
+pub static READER_LIMITS: [&ReaderLimit; 23] = [
     &IMPORT_BYTES,
+    &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
     &IMPORT_METRICS,
     &IMPORT_COLUMNS,

@@ -12,7 +12,7 @@ use contract::{Error, Result};
 use importers::{
     ExecutionLevels, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble,
 };
-use model::{Claim, Comparisons, DEFAULT_ALPHA, IMPORT_BYTES, Plan};
+use model::{Claim, Comparisons, DEFAULT_ALPHA, Plan, ReaderLimit};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use store::{Attempts, Campaign};
@@ -29,7 +29,7 @@ struct File {
 pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let importer = importer(&arguments.format)?;
     let mapping = mapping(arguments)?;
-    let files = files(&arguments.files)?;
+    let files = files(&arguments.files, importer.most_bytes())?;
     let settings = settings(arguments, &files)?;
     let sources: Vec<ImportFile<'_>> = files
         .iter()
@@ -228,7 +228,7 @@ fn claims(path: &Path, plan: &Plan) -> Result<Vec<Claim>> {
     })
 }
 
-fn files(given: &[String]) -> Result<Vec<File>> {
+fn files(given: &[String], limit: &'static ReaderLimit) -> Result<Vec<File>> {
     let mut files: Vec<File> = Vec::new();
     for text in given {
         let (subject, path) = match text.split_once('=') {
@@ -250,14 +250,14 @@ fn files(given: &[String]) -> Result<Vec<File>> {
         }
         let before: u64 = files.iter().map(|file| file.bytes.len() as u64).sum();
         let within = |bytes: u64| {
-            IMPORT_BYTES
+            limit
                 .check(before + bytes)
                 .map_err(|over| Error::usage(attempted(), over, over.limit.remedy))
         };
         within(size.len())?;
         let mut bytes = Vec::with_capacity(size.len() as usize + 1);
         sys::open_regular(&path)
-            .and_then(|file| file.take(IMPORT_BYTES.most + 1).read_to_end(&mut bytes))
+            .and_then(|file| file.take(limit.most + 1).read_to_end(&mut bytes))
             .map_err(|error| Error::usage(attempted(), error, remedy))?;
         // It may have grown meanwhile.
         within(bytes.len() as u64)?;

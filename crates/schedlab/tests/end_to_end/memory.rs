@@ -17,6 +17,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 /// What the binary may have of itself.
 const FREE_BYTES: u64 = 64 << 20;
@@ -139,10 +140,86 @@ fn a_table_of_many_rows_is_imported_and_judged_within_its_memory() {
 }
 
 mod whole {
+    use super::*;
+
+    /// 10 MB of one kind.
+    const WHOLE: usize = 10_000_000;
+    /// What a release may take for any file of 10 MB.
+    const LONGEST: Duration = Duration::from_secs(10);
+
     #[test]
     fn a_table_of_half_a_million_rows_is_imported_and_judged_within_its_memory() {
-        super::import_table(500_000);
+        import_table(500_000);
     }
+
+    #[test]
+    fn rows_of_few_bytes_are_answered_within_their_memory_and_10_s() {
+        let bench = Bench::new();
+        let path = bench.path().join("short");
+        let file = text(&path);
+        let patterns: [(&str, &[u8], &[u8]); 6] = [
+            ("rows of a table", b"s,v\n", b"a,1\n"),
+            ("rows of a table with tabs", b"s\tv\n", b"a\t1\n"),
+            ("rows of one column", b"v\n", b"1\n"),
+            ("digits", b"", b"12\n"),
+            ("words", b"", b"a 1\n"),
+            ("ends of lines", b"x\n", b"\r\n"),
+        ];
+        for importer in importers::IMPORTERS {
+            let id = importer.describe().id;
+            for (name, begin, pattern) in patterns {
+                repeated(&path, begin, pattern, WHOLE);
+                let what = format!("{name} as {id}");
+                let mut arguments = vec!["import", id, &file];
+                if ["csv", "tsv"].contains(&id) {
+                    arguments.extend(["--value", "v:lower"]);
+                }
+                let case = Case {
+                    what: &what,
+                    size_bytes: size(&path),
+                    arguments: &arguments,
+                    codes: &[2],
+                    word: "cannot",
+                };
+                let begun = Instant::now();
+                check(&bench, &case);
+                let took = begun.elapsed();
+                // Code that was not optimised takes several times as long.
+                assert!(cfg!(debug_assertions) || took < LONGEST, "{what} took {took:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn more_json_than_is_held_is_refused_by_its_limit_before_it_is_read() {
+    let bench = Bench::new();
+    let path = bench.path().join("large.json");
+    // Sparse: it reads as zeros and takes no room.
+    File::create(&path).unwrap().set_len(model::IMPORT_JSON_BYTES.most + 1).unwrap();
+    let file = text(&path);
+    let is_json =
+        |id: &str| ["fio", "google-benchmark", "hyperfine", "iperf3", "schbench"].contains(&id);
+    let mut asked = 0;
+    for importer in importers::IMPORTERS {
+        let id = importer.describe().id;
+        let limit = importer.most_bytes();
+        assert_eq!(limit.name == "IMPORT_JSON_BYTES", is_json(id), "{id}");
+        if !is_json(id) {
+            continue;
+        }
+        // As if it were empty: not even a part of it is held.
+        let case = Case {
+            what: id,
+            size_bytes: 0,
+            arguments: &["import", id, &file],
+            codes: &[2],
+            word: "IMPORT_JSON_BYTES",
+        };
+        check(&bench, &case);
+        asked += 1;
+    }
+    assert_eq!(asked, 5);
 }
 
 /// Writes so much of a pattern.
