@@ -156,21 +156,7 @@ impl Archive {
 
     /// apt takes a full disk for a mirror that lacks suites.
     fn check_space(&self, attempted: &str) -> Result<()> {
-        fs::create_dir_all(&self.directory)
-            .map_err(|error| Error::file("make", &self.directory, error))?;
-        let Ok(space) = rustix::fs::statvfs(&self.directory) else { return Ok(()) };
-        let free = space.f_bavail.saturating_mul(space.f_frsize);
-        if free >= INDEX_BYTES {
-            return Ok(());
-        }
-        let (needed, free) = (INDEX_BYTES / 1_000_000, free / 1_000_000);
-        let place = self.directory.display();
-        Err(Error::new(
-            ErrorKind::Environment,
-            attempted,
-            format!("it takes {needed} MB, and {place} has {free} MB free"),
-            ROOM,
-        ))
+        check_space_of(&self.directory, INDEX_BYTES, attempted)
     }
 
     fn store(&self, index: &Index) -> Result<()> {
@@ -363,9 +349,35 @@ fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
+fn check_space_of(directory: &Path, needed: u64, attempted: &str) -> Result<()> {
+    fs::create_dir_all(directory).map_err(|error| Error::file("make", directory, error))?;
+    let Ok(space) = rustix::fs::statvfs(directory) else { return Ok(()) };
+    let free = space.f_bavail.saturating_mul(space.f_frsize);
+    if free >= needed {
+        return Ok(());
+    }
+    let (needed, free) = (needed / 1_000_000, free / 1_000_000);
+    let place = directory.display();
+    Err(Error::new(
+        ErrorKind::Environment,
+        attempted,
+        format!("it takes {needed} MB, and {place} has {free} MB free"),
+        ROOM,
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_index_that_does_not_fit_is_refused_with_both_sizes() {
+        let home = tempfile::tempdir().unwrap();
+        check_space_of(home.path(), 1, "cannot ask").unwrap();
+        let error = check_space_of(home.path(), u64::MAX, "cannot ask").unwrap_err();
+        assert_eq!((error.kind, &*error.remedy), (ErrorKind::Environment, ROOM));
+        assert!(error.cause.starts_with("it takes 18446744073709 MB, and "), "{error}");
+    }
 
     #[test]
     fn only_stanzas_of_kernels_are_kept() {

@@ -82,7 +82,7 @@ pub(crate) fn fetch(
     let needed = "on a system without dpkg name a kernel of your own: path:IMAGE,modules=DIR";
     let unpacker = kernels.programs().need("dpkg-deb", &attempted, needed)?;
     let draft = incoming(kernels, &offer.name);
-    let outcome = check_space(kernels, offer, &attempted)
+    let outcome = check_space(&kernels.directory(), needed_bytes(offer), &attempted)
         .and_then(|()| download(kernels, offer, &draft, progress))
         .and_then(|files| {
             progress(FetchProgress::Unpacking { kernel: offer.name.clone() });
@@ -109,12 +109,14 @@ pub(crate) fn fetch(
 }
 
 /// Packages and the unpacked tree must fit.
-fn check_space(kernels: &Kernels, offer: &Offer, attempted: &str) -> Result<()> {
-    let directory = kernels.directory();
-    fs::create_dir_all(&directory).map_err(|error| Error::file("make", &directory, error))?;
-    let installed: u64 = offer.packages.iter().map(|package| package.installed_size).sum();
-    let needed = offer.download_bytes().saturating_add(installed);
-    let Ok(space) = rustix::fs::statvfs(&directory) else { return Ok(()) };
+fn needed_bytes(offer: &Offer) -> u64 {
+    let installed = offer.packages.iter().map(|package| package.installed_size);
+    installed.fold(offer.download_bytes(), u64::saturating_add)
+}
+
+fn check_space(directory: &Path, needed: u64, attempted: &str) -> Result<()> {
+    fs::create_dir_all(directory).map_err(|error| Error::file("make", directory, error))?;
+    let Ok(space) = rustix::fs::statvfs(directory) else { return Ok(()) };
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     if free >= needed {
         return Ok(());
@@ -274,4 +276,20 @@ fn keep(draft: &Path, offer: &Offer) -> Result<()> {
 
 fn move_to(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::file("move", from, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_both_sizes_before_it_is_fetched() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().join("kernels");
+        check_space(&directory, 1, "cannot fetch it").unwrap();
+        let error = check_space(&directory, u64::MAX, "cannot fetch it").unwrap_err();
+        assert_eq!((error.kind, &*error.remedy), (ErrorKind::Environment, ROOM));
+        assert!(error.cause.starts_with("it needs 18446744073710 MB, and "), "{error}");
+        assert!(error.cause.contains(&directory.display().to_string()), "{error}");
+    }
 }

@@ -131,7 +131,7 @@ pub(super) fn install(
         progress(SchedulerProgress::Note(format!("{id} {what}: {why}")));
         None
     });
-    check_space(&schedulers.place, user.is_some(), &attempted)?;
+    check_space(&schedulers.place, user.is_some(), LEAST_FREE, &attempted)?;
     let draft = schedulers.place.join(format!("{INCOMING}{id}"));
     let log = schedulers.log_of(&id);
     for directory in [Some(draft.as_path()), log.parent()].into_iter().flatten() {
@@ -189,17 +189,17 @@ fn remove(directory: &Path) -> Result<()> {
     }
 }
 
-fn check_space(place: &Path, is_by_user: bool, attempted: &str) -> Result<()> {
+fn check_space(place: &Path, is_by_user: bool, needed: u64, attempted: &str) -> Result<()> {
     let Ok(space) = rustix::fs::statvfs(place) else { return Ok(()) };
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     // What the caller built before is used again: a second scheduler needs little. A build user
     // begins with nothing.
-    if free >= LEAST_FREE || (!is_by_user && place.join("target").is_dir()) {
+    if free >= needed || (!is_by_user && place.join("target").is_dir()) {
         return Ok(());
     }
     let cause = format!(
         "a build from nothing needs {} MB, and {} has {} MB free",
-        LEAST_FREE / 1_000_000,
+        needed / 1_000_000,
         place.display(),
         free / 1_000_000
     );
@@ -590,6 +590,20 @@ mod tests {
         0xb8, 102, 0, 0, 0, 0x0f, 0x05, 0x85, 0xc0, 0x74, 9, 0xb8, 60, 0, 0, 0, 0x31, 0xff, 0x0f,
         0x05, 0x0f, 0x0b,
     ];
+
+    #[test]
+    fn a_build_from_nothing_needs_room_and_one_that_goes_on_does_not() {
+        let home = tempfile::tempdir().unwrap();
+        let check =
+            |is_by_user, needed| check_space(home.path(), is_by_user, needed, "cannot build");
+        check(true, 1).unwrap();
+        let error = check(false, u64::MAX).unwrap_err();
+        assert!(error.cause.starts_with("a build from nothing needs 18446744073709 MB"), "{error}");
+        assert!(error.remedy.contains("--cache DIR"), "{error}");
+        fs::create_dir(home.path().join("target")).unwrap();
+        check(false, u64::MAX).unwrap();
+        check(true, u64::MAX).unwrap_err();
+    }
 
     /// The smallest static program that runs this code.
     fn program(code: &[u8]) -> Vec<u8> {
