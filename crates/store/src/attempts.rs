@@ -10,7 +10,7 @@ use model::{Attempt, DOCUMENT_BYTES, ParameterValue, Parameters, Plan, Subject, 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -317,9 +317,14 @@ impl Attempts {
         unix_ns: u64,
     ) -> io::Result<Attempt> {
         if let Some(directory) = self.file.parent() {
-            fs::create_dir_all(directory)?;
+            self.files.make_directories(directory)?;
         }
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.file)?;
+        // No other name of a file: the user who put it there would choose what is counted in.
+        let mut file = sys::append_to(&self.file)?;
+        if file.metadata()?.nlink() > 1 {
+            let why = "the file has another name, too: look who made it, and remove it";
+            return Err(io::Error::other(why));
+        }
         // Two campaigns that begin at once are two.
         file.lock()?;
         let entry = Entry {
@@ -427,6 +432,29 @@ mod tests {
 
     fn counted(attempts: &Attempts, plan: &Plan, results: &Path, number: u64) -> Attempt {
         attempts.count(plan, (results, &format!("demo-{number}")), number).unwrap()
+    }
+
+    #[test]
+    fn nothing_is_counted_through_a_link_or_in_a_file_that_has_another_name() {
+        let home = tempfile::tempdir().unwrap();
+        let (state, other) = (home.path().join("state"), home.path().join("other"));
+        let attempts = Attempts::of(&state);
+        fs::create_dir(&state).unwrap();
+        fs::write(&other, "as it was").unwrap();
+        let refused = |words: &str| {
+            let counted = attempts.count(&plan("demo", "one"), (home.path(), "demo-1"), 1);
+            assert!(counted.unwrap_err().to_string().contains(words));
+            fs::remove_file(state.join(FILE)).unwrap();
+        };
+        for elsewhere in [other.clone(), home.path().join("absent")] {
+            std::os::unix::fs::symlink(elsewhere, state.join(FILE)).unwrap();
+            refused("a link has that name");
+        }
+        fs::hard_link(&other, state.join(FILE)).unwrap();
+        refused("the file has another name");
+        assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
+        assert!(!home.path().join("absent").exists());
+        counted(&attempts, &plan("demo", "one"), home.path(), 1);
     }
 
     #[test]
