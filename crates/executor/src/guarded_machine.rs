@@ -161,6 +161,79 @@ pub fn mark_prefix(runtime: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::changed_knob::changed_machine;
+    use contract::Catalogue;
+    use std::fs::File;
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    /// A guardian that does nothing.
+    struct Idle;
+
+    impl Guardian for Idle {
+        fn is_alive(&mut self) -> bool {
+            true
+        }
+
+        fn dismiss(self: Box<Self>) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Starts idle guardians, and counts them.
+    #[derive(Default)]
+    struct StartIdle(AtomicU32);
+
+    impl StartGuardian for StartIdle {
+        fn start(&self, _: &ExecutorSettings, _: &Lock) -> Result<(Box<dyn Guardian>, File)> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Ok((Box::new(Idle), tempfile::tempfile().unwrap()))
+        }
+    }
+
+    fn settings(machine: &Machine, logs: &Path, scratch: &Path) -> ExecutorSettings {
+        ExecutorSettings {
+            machine: machine.clone(),
+            catalogue: Catalogue { workloads: &[], factors: &[], probes: &[], venues: &[] },
+            executable: PathBuf::from("/nonexistent"),
+            machine_arguments: Vec::new(),
+            logs: logs.to_owned(),
+            scratch: scratch.to_owned(),
+            purpose: "a test".to_owned(),
+            longest_standstill: Duration::from_secs(1),
+        }
+    }
+
+    #[test]
+    fn a_machine_is_not_opened_for_files_that_could_not_be_removed_or_lie_elsewhere() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        let machine = changed_machine(home.path());
+        let start = Arc::new(StartIdle::default());
+        let open = |logs: &str, scratch: &str| {
+            let settings = settings(&machine, &at(logs), &at(scratch));
+            GuardedMachine::open_with(settings, Arc::<StartIdle>::clone(&start))
+        };
+        std::os::unix::fs::symlink(at("elsewhere"), at("link")).unwrap();
+        for (logs, scratch) in [("link", "scratch"), ("logs", "link")] {
+            let error = open(logs, scratch).err().unwrap();
+            assert!(error.cause.contains("a link has that name"), "{error}");
+            assert!(!at("logs").exists() && !at("scratch").exists(), "{logs} {scratch}");
+        }
+        assert_eq!(start.0.load(Ordering::SeqCst), 0, "nothing is left for a guardian");
+        // What restoring would not remove is not made.
+        let error = open("logs", "results").err().unwrap();
+        assert!(error.attempted.contains("the directory for files of workloads"), "{error}");
+        assert!(error.cause.contains("no trial makes"), "{error}");
+        assert!(!at("results").exists() && !at("elsewhere").exists());
+        assert!(Journal::read(&machine).unwrap().is_empty(), "nothing was announced");
+        // The lock was let go of each time.
+        let opened = open("logs", "scratch").unwrap_or_else(|error| panic!("{error}"));
+        assert!(at("scratch").is_dir());
+        opened.close().unwrap();
+        assert!(!at("scratch").exists());
+    }
 
     #[test]
     fn marks_tell_runtime_directories_apart_and_are_never_the_same() {
