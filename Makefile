@@ -32,6 +32,7 @@ test:
 	@$(TESTING) xtask test
 
 nightly:
+	@./setup --night || echo "make: going on without a compiler of C++; guided fuzzing will fail" >&2
 	@$(TESTING) xtask nightly
 
 install:

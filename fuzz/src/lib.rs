@@ -1,4 +1,5 @@
-//! Seeded mutation of every parser of foreign bytes, on stable Rust.
+//! Seeded mutation of every parser of foreign bytes, on stable Rust; where somebody has built
+//! `fuzz/coverage`, also inputs that are guided by the code that they reach.
 //!
 //! This crate must not know what a parser is for: a target gets bytes, says
 //! whether it accepted them, and panics where one of its claims is broken. The
@@ -8,14 +9,17 @@
 
 mod choices;
 mod corpus;
+mod guided;
 mod imports;
+mod lanes;
 mod mutation;
 mod supervisor;
 mod targets;
 mod worker;
 
 pub use corpus::{Corpus, corpus_folder};
+pub use guided::{GuidedRun, begin_guided, guide};
 pub use mutation::Mutator;
 pub use supervisor::{FuzzRun, fuzz};
-pub use targets::{FuzzTarget, Reaction, TARGETS, target};
+pub use targets::{FuzzTarget, Reaction, TARGETS, known, target};
 pub use worker::{Assignment, work};

@@ -1,9 +1,10 @@
-//! `fuzz --seconds N --seed S`: reads every corpus and mutates it.
+//! `fuzz --seconds N --seed S [TARGET..]`: reads every corpus and mutates it, or lets a program do
+//! so that counts the code which an input reaches.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is a program")]
 
 use clap::Parser;
-use fuzz::{Assignment, FuzzRun, FuzzTarget};
+use fuzz::{Assignment, FuzzRun, FuzzTarget, GuidedRun};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,9 +18,17 @@ struct Arguments {
     /// Decides every input
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only this target
-    #[arg(long)]
-    target: Option<String>,
+    /// Only these targets
+    targets: Vec<String>,
+    /// The program of `fuzz/coverage`: it guides inputs by the code that they reach
+    #[arg(long, value_name = "PROGRAM", requires = "finds")]
+    guided: Option<PathBuf>,
+    /// Where inputs are kept that reach more than the corpus does
+    #[arg(long, value_name = "DIRECTORY", requires = "guided")]
+    finds: Option<PathBuf>,
+    /// End each target after so many guided inputs
+    #[arg(long, value_name = "COUNT", requires = "guided")]
+    inputs: Option<u64>,
     /// Be the worker for this target
     #[arg(long, hide = true, requires = "input")]
     worker: Option<String>,
@@ -33,9 +42,10 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.worker {
-        Some(name) => serve(name, &arguments),
-        None => supervise(&arguments),
+    let outcome = match (&arguments.worker, &arguments.guided) {
+        (Some(name), _) => serve(name, &arguments),
+        (None, Some(program)) => guide(program, &arguments),
+        (None, None) => supervise(&arguments),
     };
     match outcome {
         Ok(report) => {
@@ -49,16 +59,21 @@ fn main() -> ExitCode {
     }
 }
 
-fn known(name: &str) -> Result<&'static FuzzTarget, String> {
-    fuzz::target(name).ok_or_else(|| {
-        let names: Vec<_> = fuzz::TARGETS.iter().map(|target| target.name.as_str()).collect();
-        format!("there is no target `{name}`; choose one of {}", names.join(", "))
-    })
+/// Those that were asked for, or all.
+fn wanted(names: &[String]) -> Result<Vec<&'static FuzzTarget>, String> {
+    if names.is_empty() {
+        return Ok(fuzz::TARGETS.iter().collect());
+    }
+    names.iter().map(|name| fuzz::known(name)).collect()
+}
+
+fn artifacts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("artifacts")
 }
 
 fn serve(name: &str, arguments: &Arguments) -> Result<String, String> {
     let (tried, accepted) = fuzz::work(&Assignment {
-        target: known(name)?,
+        target: fuzz::known(name)?,
         seed: arguments.seed,
         duration: Duration::from_millis(arguments.milliseconds),
         input_path: arguments.input.clone().ok_or("a worker needs --input")?,
@@ -72,8 +87,20 @@ fn supervise(arguments: &Arguments) -> Result<String, String> {
     fuzz::fuzz(&FuzzRun {
         seconds: arguments.seconds,
         seed: arguments.seed,
-        only: arguments.target.as_deref().map(known).transpose()?,
+        targets: wanted(&arguments.targets)?,
         program,
-        artifacts: Path::new(env!("CARGO_MANIFEST_DIR")).join("artifacts"),
+        artifacts: artifacts(),
+    })
+}
+
+fn guide(program: &Path, arguments: &Arguments) -> Result<String, String> {
+    fuzz::guide(&GuidedRun {
+        seconds: arguments.seconds,
+        seed: arguments.seed,
+        most_inputs: arguments.inputs,
+        targets: wanted(&arguments.targets)?,
+        program: program.to_owned(),
+        finds: arguments.finds.clone().ok_or("--guided needs --finds")?,
+        artifacts: artifacts(),
     })
 }

@@ -4,7 +4,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Longest input that is made; parsers bound their own input far below.
-const LONGEST: usize = 64 * 1024;
+pub(crate) const LONGEST: usize = 64 * 1024;
 /// Mutants that a parser accepted and that are mutated further.
 const MOST_DISCOVERIES: usize = 256;
 /// Numbers at the edges of types and of digits.

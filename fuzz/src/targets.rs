@@ -131,3 +131,14 @@ fn catalogue() -> contract::Catalogue {
 pub fn target(name: &str) -> Option<&'static FuzzTarget> {
     TARGETS.iter().find(|target| target.name == name)
 }
+
+/// A target by a name that a user gave.
+///
+/// # Errors
+/// Where there is none of that name: all names that there are.
+pub fn known(name: &str) -> Result<&'static FuzzTarget, String> {
+    target(name).ok_or_else(|| {
+        let names: Vec<_> = TARGETS.iter().map(|target| target.name.as_str()).collect();
+        format!("there is no target `{name}`; choose one of {}", names.join(", "))
+    })
+}

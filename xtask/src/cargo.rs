@@ -10,6 +10,9 @@ use std::process::{Command, Stdio};
 /// The platform that is built for; `.cargo/config.toml` names the same.
 pub const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
+/// The workspace of the program that fuzzing is guided in; it has a lock file of its own.
+const COVERAGE: &str = "fuzz/coverage";
+
 /// Lints while it compiles: what the compiler is called through, and what `cargo clippy -- -D
 /// warnings` tells it.
 const LINTING: [(&str, &str); 2] = [
@@ -57,6 +60,11 @@ impl Cargo {
     /// The same cargo in another workspace.
     pub fn in_workspace(&self, root: &Path) -> Self {
         Self { root: root.to_owned(), ..self.clone() }
+    }
+
+    /// The same cargo in the workspace of the program that fuzzing is guided in.
+    pub fn coverage(&self) -> Self {
+        self.in_workspace(&self.root.join(COVERAGE))
     }
 
     /// A program of the workspace, where tests are built.

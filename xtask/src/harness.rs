@@ -38,12 +38,11 @@ pub fn fuzz(
     scale: Scale,
     seconds: u64,
     seed: u64,
-    target: Option<&str>,
+    targets: &[String],
 ) -> CommandResult {
     let seconds = if scale == Scale::Smoke { 1 } else { seconds };
-    let target = target.map(|target| format!("--target={target}"));
     let amounts = [format!("--seconds={seconds}"), format!("--seed={seed}")];
-    run(cargo, scale, "fuzz", amounts.into_iter().chain(target))
+    run(cargo, scale, "fuzz", amounts.into_iter().chain(targets.iter().cloned()))
 }
 
 /// Holds the native workloads against their references.
@@ -83,7 +82,7 @@ fn product(cargo: &Cargo, scale: Scale) -> Result<PathBuf, Problems> {
 }
 
 /// A program of the workspace, with these words.
-fn run(
+pub fn run(
     cargo: &Cargo,
     scale: Scale,
     package: &str,

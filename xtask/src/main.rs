@@ -8,6 +8,7 @@
 
 mod bank;
 mod cargo;
+mod coverage;
 mod deny;
 mod docs;
 mod elf;
@@ -90,9 +91,11 @@ enum Command {
         /// Seed of the mutations; the same seed tries the same inputs in the same order
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Only this target
+        /// Guide inputs by the code that they reach: builds libFuzzer and what it drives (minutes)
         #[arg(long)]
-        target: Option<String>,
+        coverage: bool,
+        /// Only these targets
+        targets: Vec<String>,
         /// Only show that it still runs, with the programs that tests were built with
         #[arg(long)]
         smoke: bool,
@@ -181,8 +184,9 @@ fn run(command: Command) -> CommandResult {
         Command::Deny => deny::deny(&cargo),
         Command::Docs { check: true } => docs::check(&cargo),
         Command::Docs { check: false } => docs::write(&cargo),
-        Command::Fuzz { seconds, seed, target, smoke } => {
-            harness::fuzz(&cargo, Scale::of(smoke), seconds, seed, target.as_deref())
+        Command::Fuzz { seconds, seed, coverage, targets, smoke } => {
+            let fuzz = if coverage { coverage::fuzz } else { harness::fuzz };
+            fuzz(&cargo, Scale::of(smoke), seconds, seed, &targets)
         }
         Command::Fidelity { only, smoke } => {
             harness::fidelity(&cargo, Scale::of(smoke), only.as_deref())

@@ -4,7 +4,7 @@
 use crate::cargo::{Cargo, succeed};
 use crate::harness::{self, Scale};
 use crate::problems::{CommandResult, Problems};
-use crate::{rustdoc, soaks, twice};
+use crate::{coverage, rustdoc, soaks, twice};
 use std::collections::BTreeSet;
 
 /// One of them.
@@ -31,7 +31,10 @@ impl NightlyStep {
 pub const STEPS: &[NightlyStep] = &[
     NightlyStep::of("features", features),
     NightlyStep::of("doc of programs", rustdoc::document_all),
-    NightlyStep::of("fuzz", |cargo, scale| harness::fuzz(cargo, scale, FUZZ_SECONDS, 1, None)),
+    NightlyStep::of("fuzz", |cargo, scale| harness::fuzz(cargo, scale, FUZZ_SECONDS, 1, &[])),
+    NightlyStep::of("fuzz, guided", |cargo, scale| {
+        coverage::fuzz(cargo, scale, GUIDED_SECONDS, 1, &[])
+    }),
     NightlyStep::of_tests("faults", soaks::faults),
     NightlyStep::of_tests("soak", |cargo, scale| {
         soaks::soak(cargo, soaks::Amount::of_night(scale))
@@ -48,6 +51,9 @@ pub const STEPS: &[NightlyStep] = &[
 
 /// Of mutation, in a night.
 const FUZZ_SECONDS: u64 = 600;
+/// Of guided inputs: about a minute for each target on two processors. They begin with what earlier
+/// nights found.
+const GUIDED_SECONDS: u64 = 1_800;
 /// The optional features of the product.
 const FEATURES: [&str; 4] = ["bpf", "pictures", "top", "server"];
 
