@@ -2,6 +2,7 @@
 //! people's runs while it is built or installed.
 
 mod build_scripts;
+mod lock_drift;
 mod npm;
 
 pub use npm::PAGE_LOCK;
@@ -19,11 +20,12 @@ const POLICY: &str = "dependency-policy.toml";
 #[serde(deny_unknown_fields)]
 struct Policy {
     licences: Vec<String>,
+    licences_not_shipped: Vec<String>,
 }
 
 /// Fails on a dependency whose licence or source is not allowed, on a build script that nobody has
-/// read, and on modules of the page that are not pinned by their digests; warns of packages that
-/// are compiled in two incompatible versions.
+/// read, on other versions where fuzzing is guided, and on modules of the page that are not pinned
+/// by their digests; warns of packages that are compiled in two incompatible versions.
 pub fn deny(cargo: &Cargo) -> CommandResult {
     let text = std::fs::read_to_string(cargo.root().join(POLICY))
         .map_err(|error| Problems::one(format!("cannot read {POLICY}: {error}")))?;
@@ -35,18 +37,44 @@ pub fn deny(cargo: &Cargo) -> CommandResult {
     for line in duplicates(&dependencies) {
         eprintln!("deny: warning: {line}");
     }
-    let mut found = build_scripts::check(cargo.root(), &metadata, &dependencies)?;
+    let guided = cargo.coverage().metadata()?;
+    let beside = only_guided(cargo, &metadata, &guided)?;
+    let all: Vec<&Package> = dependencies.iter().chain(&beside).copied().collect();
+    let mut found = build_scripts::check(cargo.root(), &[&metadata, &guided], &all)?;
+    found.extend(lock_drift::check(&metadata, &guided));
     found.extend(npm::check(cargo.root())?);
-    for package in dependencies {
+    found.extend(refused(&dependencies, &policy.licences));
+    found.extend(refused(&beside, &[policy.licences, policy.licences_not_shipped].concat()));
+    Problems::outcome(found)
+}
+
+/// What guided fuzzing alone is built of: it is never installed.
+fn only_guided<'a>(
+    cargo: &Cargo,
+    metadata: &Metadata,
+    guided: &'a Metadata,
+) -> Result<Vec<&'a Package>, Problems> {
+    let compiled = cargo.coverage().compiled(&["--workspace", "--edges", "all"])?;
+    let is_known = |package: &&Package| {
+        let mut known = metadata.packages.iter();
+        known.any(|one| one.name == package.name && one.version == package.version)
+    };
+    Ok(foreign(guided, &compiled).into_iter().filter(|package| !is_known(package)).collect())
+}
+
+/// Packages that come from elsewhere, or under another licence than these.
+fn refused(packages: &[&Package], licences: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for package in packages {
         let name = format!("{} {}", package.name, package.version);
         if !package.source.as_ref().is_some_and(|source| source.is_crates_io()) {
             found.push(format!("{name}: comes from elsewhere than crates.io"));
         }
-        if let Err(why) = check_licence(package.license.as_deref(), &policy.licences) {
+        if let Err(why) = check_licence(package.license.as_deref(), licences) {
             found.push(format!("{name}: {why}"));
         }
     }
-    Problems::outcome(found)
+    found
 }
 
 /// The packages among `chosen` that are not ours.

@@ -20,6 +20,7 @@ type Step = (&'static str, fn(&Cargo) -> CommandResult);
 /// What is fetched or installed.
 const SET_UP: &[Step] = &[
     ("crates", |cargo| cargo.run(["fetch", "--locked"])),
+    ("crates of guided fuzzing", |cargo| cargo.coverage().run(["fetch", "--locked"])),
     ("modules of the page", ui::fetch),
     ("what the bank is built of", bank::fetch),
 ];

@@ -29,16 +29,16 @@ struct AuditedScript {
 }
 
 /// Name and version of a crate.
-type Release = (String, String);
+pub(super) type Release = (String, String);
 
-/// Build scripts among `compiled` that nobody has read, and lines of the list whose crate is none of
-/// `metadata`.
+/// Build scripts among `compiled` that nobody has read, and lines of the list whose crate is in
+/// none of the `workspaces`.
 ///
 /// # Errors
 /// When the list cannot be read.
 pub fn check(
     root: &Path,
-    metadata: &Metadata,
+    workspaces: &[&Metadata],
     compiled: &[&Package],
 ) -> Result<Vec<String>, Problems> {
     let cannot = |action: &str, error: &dyn std::fmt::Display| {
@@ -49,11 +49,12 @@ pub fn check(
         toml::from_str(&text).map_err(|error| cannot("understand", &error))?;
     let run = compiled.iter().filter(|package| package.targets.iter().any(Target::is_custom_build));
     let run: BTreeSet<Release> = run.map(|package| release(package)).collect();
-    let locked: BTreeSet<Release> = metadata.packages.iter().map(release).collect();
+    let locked = workspaces.iter().flat_map(|workspace| &workspace.packages);
+    let locked: BTreeSet<Release> = locked.map(release).collect();
     Ok(differences(&list, &run, &locked))
 }
 
-fn release(package: &Package) -> Release {
+pub(super) fn release(package: &Package) -> Release {
     (package.name.to_string(), package.version.to_string())
 }
 
