@@ -150,8 +150,8 @@ impl Bench {
         }
     }
 
-    /// Kills the guardian of the run on this bench.
-    pub fn kill_guardian(&self) {
+    /// The guardian of the run on this bench, while it lives.
+    pub fn guardian(&self) -> Option<rustix::process::Pid> {
         let runtime = self.path().join("run").display().to_string();
         let is_ours = |words: &[u8]| {
             let words = String::from_utf8_lossy(words);
@@ -160,8 +160,13 @@ impl Bench {
         let guardian = std::fs::read_dir("/proc").unwrap().flatten().find(|entry| {
             std::fs::read(entry.path().join("cmdline")).is_ok_and(|words| is_ours(&words))
         });
-        let pid: i32 = guardian.unwrap().file_name().to_str().unwrap().parse().unwrap();
-        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        let pid: i32 = guardian?.file_name().to_str()?.parse().ok()?;
+        rustix::process::Pid::from_raw(pid)
+    }
+
+    /// Kills the guardian of the run on this bench.
+    pub fn kill_guardian(&self) {
+        let pid = self.guardian().unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     }
 

@@ -18,6 +18,8 @@ mod gateway;
 mod host;
 mod import;
 mod kernels;
+mod kill_series;
+mod kill_soak;
 mod log;
 mod memory;
 mod net;
