@@ -196,13 +196,14 @@ fn pattern(detail: &str) -> String {
 const SIZE: &str = "size=12m";
 
 /// A file system in memory, as long as this lives.
-struct Mounted<'p>(&'p Path);
+pub(super) struct Mounted<'p>(&'p Path);
 
 impl<'p> Mounted<'p> {
-    fn at(path: &'p Path) -> Option<Self> {
+    /// Of a size as tmpfs takes it; none without the right to mount.
+    pub(super) fn at(path: &'p Path, size: &str) -> Option<Self> {
         std::fs::create_dir(path).unwrap();
         let mut command = Command::new("mount");
-        command.args(["-t", "tmpfs", "-o", SIZE, "none"]).arg(path).stderr(Stdio::null());
+        command.args(["-t", "tmpfs", "-o", size, "none"]).arg(path).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success()).then_some(Self(path))
     }
 }
@@ -220,7 +221,7 @@ fn a_disk_that_fills_up_ends_the_campaign_with_all_its_records_and_it_goes_on_la
     }
     let guests = Guests::new();
     let results = guests.bench.results();
-    let Some(_mounted) = Mounted::at(&results) else {
+    let Some(_mounted) = Mounted::at(&results, SIZE) else {
         testing::skip("a small disk of one's own needs the right to mount");
         return;
     };
