@@ -33,7 +33,7 @@ use cargo::Cargo;
 use clap::Parser;
 use harness::Scale;
 use problems::{CommandResult, Problems};
-use soaks::Amount;
+use soaks::{GuestAmount, HostAmount};
 use std::process::ExitCode;
 use suite::{Tier, Wish};
 
@@ -118,12 +118,12 @@ enum Command {
         #[arg(long)]
         smoke: bool,
     },
-    /// Kill campaigns at random instants on this host, as root (about three minutes), and run
-    /// each of our schedulers under storms in a guest (over an hour)
-    Soak(Amount),
-    /// Boot guests in a row, kill campaigns in guests and inside a guest, as root (about twenty
-    /// minutes without KVM)
-    VmSoak(Amount),
+    /// Kill campaigns at random instants on this host, what puts back too, and restores, as root
+    /// (about forty minutes), and run each of our schedulers under storms in a guest (over an hour)
+    Soak(HostAmount),
+    /// Kill campaigns in guests, their QEMU, and campaigns inside a guest, fill disks up while guests
+    /// boot, and boot guests in a row, as root (about an hour without KVM)
+    VmSoak(GuestAmount),
     /// Fetch and build the published schedulers scx_rusty, scx_lavd, scx_bpfland and scx_layered,
     /// and run each in guests as a subject (minutes; the first time half an hour)
     External {

@@ -37,10 +37,10 @@ pub const STEPS: &[NightlyStep] = &[
     }),
     NightlyStep::of_tests("faults", soaks::faults),
     NightlyStep::of_tests("soak", |cargo, scale| {
-        soaks::soak(cargo, soaks::Amount::of_night(scale))
+        soaks::soak(cargo, soaks::HostAmount::of_night(scale))
     }),
     NightlyStep::of_tests("vm-soak", |cargo, scale| {
-        soaks::vm_soak(cargo, soaks::Amount::of_night(scale))
+        soaks::vm_soak(cargo, soaks::GuestAmount::of_night(scale))
     }),
     NightlyStep::of_tests("external", soaks::external),
     NightlyStep::of("calibrate", harness::calibrate),

@@ -1,53 +1,122 @@
 //! Long runs: tests that are repeated more often than `make test` has the time for. Each names its
 //! tests and the variable that says how often; a name that no test has is refused.
 
+mod rows;
+
 use crate::cargo::{Cargo, succeed};
 use crate::harness::Scale;
 use crate::problems::{CommandResult, Problems};
 use crate::suite::{self, Tier, Wish};
+use rows::RowFile;
 use std::path::Path;
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How much of each.
+/// How much of each on this host.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub struct Amount {
-    /// How many kills of a campaign
-    #[arg(long, default_value_t = Amount::NIGHT.kills)]
+pub struct HostAmount {
+    /// How many kills of a campaign that turns real knobs; a fifth of them for each of two further
+    /// tests, of every writable knob and of loop devices
+    #[arg(long, default_value_t = HostAmount::NIGHT.kills)]
     pub kills: u32,
-    /// How many boots of guests, of all kernels in turn
-    #[arg(long, default_value_t = Amount::NIGHT.boots)]
-    pub boots: u32,
-    /// How long each scheduler of ours runs under storms, in seconds
-    #[arg(long, default_value_t = Amount::NIGHT.seconds)]
+    /// How many second kills, of the guardian or of a restore, after one of the campaign
+    #[arg(long, default_value_t = HostAmount::NIGHT.double_kills)]
+    pub double_kills: u32,
+    /// How many restores that are cut off
+    #[arg(long, default_value_t = HostAmount::NIGHT.cut_restores)]
+    pub cut_restores: u32,
+    /// How long each scheduler of ours runs under storms, in seconds; 0 for none
+    #[arg(long, default_value_t = HostAmount::NIGHT.seconds)]
     pub seconds: u32,
+    /// Seed of the instants; the same seed draws the same ones. Without it, one of the clock
+    #[arg(long)]
+    pub seed: Option<u64>,
     /// Only show that it still runs: looks for every test and its variable, and runs the shortest, as
     /// tests are built
     #[arg(long)]
     pub smoke: bool,
 }
 
-impl Amount {
+impl HostAmount {
     /// What a night has the time for.
-    pub const NIGHT: Self = Self { kills: 200, boots: 100, seconds: 600, smoke: false };
+    pub const NIGHT: Self = Self {
+        kills: 1_000,
+        double_kills: 200,
+        cut_restores: 200,
+        seconds: 600,
+        seed: None,
+        smoke: false,
+    };
     /// That of a night, or of a smoke run.
     pub fn of_night(scale: Scale) -> Self {
         Self { smoke: scale == Scale::Smoke, ..Self::NIGHT }
     }
+}
 
-    /// A kill in a guest costs a boot.
-    fn guest_kills(self) -> u32 {
-        self.kills.div_ceil(4)
+/// How much of each in guests.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct GuestAmount {
+    /// How many kills of a campaign in guests; half of them for a campaign inside a guest
+    #[arg(long, default_value_t = GuestAmount::NIGHT.kills)]
+    pub kills: u32,
+    /// How many kills of QEMU
+    #[arg(long, default_value_t = GuestAmount::NIGHT.qemu_kills)]
+    pub qemu_kills: u32,
+    /// How many disks that fill up while a guest boots
+    #[arg(long, default_value_t = GuestAmount::NIGHT.full_disks)]
+    pub full_disks: u32,
+    /// How many boots of guests, of all kernels in turn
+    #[arg(long, default_value_t = GuestAmount::NIGHT.boots)]
+    pub boots: u32,
+    /// Seed of the instants; the same seed draws the same ones. Without it, one of the clock
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Only show that it still runs: looks for every test and its variable, and runs the shortest, as
+    /// tests are built
+    #[arg(long)]
+    pub smoke: bool,
+}
+
+impl GuestAmount {
+    /// What a night has the time for.
+    pub const NIGHT: Self =
+        Self { kills: 100, qemu_kills: 50, full_disks: 20, boots: 100, seed: None, smoke: false };
+    /// That of a night, or of a smoke run.
+    pub fn of_night(scale: Scale) -> Self {
+        Self { smoke: scale == Scale::Smoke, ..Self::NIGHT }
     }
 }
 
 /// Tests that a soak repeats.
-struct Soak {
+struct Soak<A> {
     /// Parts of their names.
     tests: &'static [&'static str],
     /// The variable that says how often, or how long.
     variable: &'static str,
     /// Of the amounts, the one that is meant.
-    times: fn(Amount) -> u32,
+    times: fn(A) -> u32,
+    /// Whether they tell their progress, and write a row of the table each.
+    has_rows: bool,
+}
+
+impl<A> Soak<A> {
+    /// A test that is repeated.
+    const fn of(
+        tests: &'static [&'static str],
+        variable: &'static str,
+        times: fn(A) -> u32,
+    ) -> Self {
+        Self { tests, variable, times, has_rows: false }
+    }
+
+    /// A series of kills, which writes a row.
+    const fn series(
+        tests: &'static [&'static str],
+        variable: &'static str,
+        times: fn(A) -> u32,
+    ) -> Self {
+        Self { tests, variable, times, has_rows: true }
+    }
 }
 
 /// What a smoke run repeats, and how often: a single kill may miss every trial.
@@ -57,38 +126,54 @@ const GUESTS_SMOKE: Smoke = ("vm::exec::boots_in_a_row", "SCHEDLAB_BOOTS", 1);
 type Smoke = (&'static str, &'static str, u32);
 
 /// Kills on this host, and storms of tasks under each of our schedulers.
-const HOST: &[Soak] = &[
-    Soak {
-        tests: &[
-            "a_kill_at_a_random_instant_leaves_every_knob",
-            "a_killed_campaign_leaves_no_loop",
-        ],
-        variable: "SCHEDLAB_KILLS",
-        times: |amount| amount.kills,
-    },
-    Soak {
-        tests: &["vm::fairness::storms::"],
-        variable: "SCHEDLAB_SCHEDULER_SECONDS",
-        times: |amount| amount.seconds,
-    },
+const HOST: &[Soak<HostAmount>] = &[
+    Soak::series(
+        &["kill_soak::random_kills_on_real_knobs"],
+        "SCHEDLAB_RANDOM_KILLS",
+        |amount: HostAmount| amount.kills,
+    ),
+    Soak::series(
+        &["kill_soak::a_second_kill_of_guardian"],
+        "SCHEDLAB_DOUBLE_KILLS",
+        |amount: HostAmount| amount.double_kills,
+    ),
+    Soak::series(
+        &["kill_soak::restores_that_are_cut_off"],
+        "SCHEDLAB_CUT_RESTORES",
+        |amount: HostAmount| amount.cut_restores,
+    ),
+    Soak::of(
+        &["a_kill_at_a_random_instant_leaves_every_knob", "a_killed_campaign_leaves_no_loop"],
+        "SCHEDLAB_KILLS",
+        |amount: HostAmount| amount.kills.div_ceil(5),
+    ),
+    Soak::of(&["vm::fairness::storms::"], "SCHEDLAB_SCHEDULER_SECONDS", |amount: HostAmount| {
+        amount.seconds
+    }),
 ];
-/// Boots, kills of campaigns in guests, and kills inside a guest.
-const GUESTS: &[Soak] = &[
-    Soak {
-        tests: &["vm::exec::boots_in_a_row"],
-        variable: "SCHEDLAB_BOOTS",
-        times: |amount| amount.boots,
-    },
-    Soak {
-        tests: &["vm::kills::a_kill_at_a_random_instant"],
-        variable: "SCHEDLAB_VM_KILLS",
-        times: Amount::guest_kills,
-    },
-    Soak {
-        tests: &["vm::kills::kills_of_a_campaign_inside_a_guest"],
-        variable: "SCHEDLAB_INNER_KILLS",
-        times: Amount::guest_kills,
-    },
+/// Boots, kills of campaigns in guests and of QEMU, full disks, and kills inside a guest.
+const GUESTS: &[Soak<GuestAmount>] = &[
+    Soak::series(
+        &["vm::guest_kills::kills_of_a_campaign"],
+        "SCHEDLAB_GUEST_KILLS",
+        |amount: GuestAmount| amount.kills,
+    ),
+    Soak::series(
+        &["vm::guest_kills::kills_of_qemu"],
+        "SCHEDLAB_QEMU_KILLS",
+        |amount: GuestAmount| amount.qemu_kills,
+    ),
+    Soak::series(
+        &["vm::guest_kills::disks_that_fill_up"],
+        "SCHEDLAB_FULL_DISKS",
+        |amount: GuestAmount| amount.full_disks,
+    ),
+    Soak::of(&["vm::exec::boots_in_a_row"], "SCHEDLAB_BOOTS", |amount: GuestAmount| amount.boots),
+    Soak::of(
+        &["vm::kills::kills_of_a_campaign_inside_a_guest"],
+        "SCHEDLAB_INNER_KILLS",
+        |amount: GuestAmount| amount.kills.div_ceil(2),
+    ),
 ];
 /// The test that goes through schedules of faults, and the variable that says how many; of a night,
 /// and of a smoke run.
@@ -100,14 +185,22 @@ const EXTERNAL: (&str, &str) = ("vm::external::published_schedulers", "SCHEDLAB_
 /// What `external` fetches and builds.
 const PUBLISHED: [&str; 4] = ["scx_bpfland", "scx_rusty", "scx_lavd", "scx_layered"];
 
-/// Kills campaigns at random instants on this host, and keeps each of our schedulers busy.
-pub fn soak(cargo: &Cargo, amount: Amount) -> CommandResult {
-    if amount.smoke { smoke(cargo, HOST, HOST_SMOKE) } else { repeat(cargo, HOST, amount) }
+/// Kills campaigns at random instants on this host, what puts back too, and restores; and keeps each
+/// of our schedulers busy.
+pub fn soak(cargo: &Cargo, amount: HostAmount) -> CommandResult {
+    if amount.smoke {
+        return smoke(cargo, HOST, HOST_SMOKE);
+    }
+    repeat(cargo, HOST, amount, amount.seed)
 }
 
-/// Boots guests in a row, and kills campaigns in guests and inside a guest.
-pub fn vm_soak(cargo: &Cargo, amount: Amount) -> CommandResult {
-    if amount.smoke { smoke(cargo, GUESTS, GUESTS_SMOKE) } else { repeat(cargo, GUESTS, amount) }
+/// Kills campaigns in guests, their QEMU, and campaigns inside a guest, fills disks up while guests
+/// boot, and boots guests in a row.
+pub fn vm_soak(cargo: &Cargo, amount: GuestAmount) -> CommandResult {
+    if amount.smoke {
+        return smoke(cargo, GUESTS, GUESTS_SMOKE);
+    }
+    repeat(cargo, GUESTS, amount, amount.seed)
 }
 
 /// Fetches and builds the published schedulers, and runs each in a guest; a smoke run only says
@@ -117,19 +210,19 @@ pub fn external(cargo: &Cargo, scale: Scale) -> CommandResult {
         let mut schedlab = Command::new(cargo.built("schedlab"));
         return succeed(schedlab.args(["schedulers", "fetch", "--dry-run"]).args(PUBLISHED));
     }
-    tests(cargo, EXTERNAL.0, (EXTERNAL.1, 1), Scale::Whole)
+    tests(cargo, EXTERNAL.0, (EXTERNAL.1, 1), Scale::Whole, None)
 }
 
 /// Goes through schedules of faults on a simulated machine.
 pub fn faults(cargo: &Cargo, scale: Scale) -> CommandResult {
     let schedules = if scale == Scale::Smoke { SMOKE_SCHEDULES } else { SCHEDULES };
-    tests(cargo, FAULTS.0, (FAULTS.1, schedules), scale)
+    tests(cargo, FAULTS.0, (FAULTS.1, schedules), scale, None)
 }
 
 /// Each test of the soaks is looked for by its name, and its variable in the sources of tests: all
 /// of them ran among all tests, as often as they say themselves. One is run by the way that soaks
 /// go.
-fn smoke(cargo: &Cargo, soaks: &[Soak], (test, variable, times): Smoke) -> CommandResult {
+fn smoke<A>(cargo: &Cargo, soaks: &[Soak<A>], (test, variable, times): Smoke) -> CommandResult {
     let all = suite::list(cargo, &[])?;
     let sources = sources(&cargo.root().join("crates/schedlab/tests"))?;
     let mut absent = Vec::new();
@@ -140,7 +233,7 @@ fn smoke(cargo: &Cargo, soaks: &[Soak], (test, variable, times): Smoke) -> Comma
             absent.push(format!("no test reads {}", soak.variable));
         }
     }
-    let ran = tests(cargo, test, (variable, times), Scale::Smoke);
+    let ran = tests(cargo, test, (variable, times), Scale::Smoke, None);
     Problems::of_all([Problems::outcome(absent), ran])
 }
 
@@ -161,26 +254,67 @@ fn sources(directory: &Path) -> Result<String, Problems> {
     Ok(text)
 }
 
-/// One that fails does not keep the next from running.
-fn repeat(cargo: &Cargo, soaks: &[Soak], amount: Amount) -> CommandResult {
+/// One that fails does not keep the next from running; one of amount 0 is told and not run.
+fn repeat<A: Copy>(
+    cargo: &Cargo,
+    soaks: &[Soak<A>],
+    amount: A,
+    seed: Option<u64>,
+) -> CommandResult {
+    let seed = seed.unwrap_or_else(seed_of_clock);
+    println!("soak: seed {seed}; --seed {seed} draws the same instants again");
+    let rows = RowFile::begin(cargo.root())?;
     let mut outcomes = Vec::new();
+    let mut series = 0;
     for soak in soaks {
-        let variable = (soak.variable, (soak.times)(amount));
-        outcomes.extend(soak.tests.iter().map(|name| tests(cargo, name, variable, Scale::Whole)));
+        let times = (soak.times)(amount);
+        if times == 0 {
+            println!("soak: not run, for 0 of it were asked for: {}", soak.tests.join(", "));
+            continue;
+        }
+        let told = soak.has_rows.then_some(SeriesWish { rows: rows.path(), seed });
+        for name in soak.tests {
+            series += usize::from(soak.has_rows);
+            outcomes.push(tests(cargo, name, (soak.variable, times), Scale::Whole, told));
+        }
     }
+    outcomes.push(rows.print(seed, series));
     Problems::of_all(outcomes)
+}
+
+/// Another one each second. Where the clock is wrong, any is as good.
+fn seed_of_clock() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs())
+}
+
+/// What the test of a series is told: where its row goes, and the seed of its instants.
+#[derive(Clone, Copy)]
+struct SeriesWish<'r> {
+    rows: &'r Path,
+    seed: u64,
 }
 
 /// A soak that skips because nobody is root, or there is no QEMU, has proved nothing; neither has
 /// one whose test has another name by now: nextest fails where no test is selected, and each name
 /// is asked for by itself.
-fn tests(cargo: &Cargo, name: &str, (variable, times): (&str, u32), scale: Scale) -> CommandResult {
+fn tests(
+    cargo: &Cargo,
+    name: &str,
+    (variable, times): (&str, u32),
+    scale: Scale,
+    series: Option<SeriesWish<'_>>,
+) -> CommandResult {
     let mut wish = Wish::of(Tier::Nightly);
     wish.names = vec![name.to_owned()];
     wish.is_release = scale == Scale::Whole;
+    wish.is_shown = series.is_some();
     wish.variables = vec![(variable.to_owned(), times.to_string())];
     if scale == Scale::Whole {
         wish.variables.push(("SCHEDLAB_SKIPS".to_owned(), "refused".to_owned()));
+    }
+    if let Some(SeriesWish { rows, seed }) = series {
+        wish.variables.push(("SCHEDLAB_SOAK_ROWS".to_owned(), rows.display().to_string()));
+        wish.variables.push(("SCHEDLAB_SOAK_SEED".to_owned(), seed.to_string()));
     }
     suite::test(cargo, &wish)
 }

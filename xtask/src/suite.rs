@@ -64,6 +64,9 @@ pub struct Wish {
     pub is_anew: bool,
     /// Only list.
     pub is_list: bool,
+    /// Whether what they print is shown while they run, one at a time; the summary then lacks what
+    /// they did not do.
+    pub is_shown: bool,
 }
 
 impl Wish {
@@ -76,6 +79,7 @@ impl Wish {
             is_release: false,
             is_anew: tier == Tier::Nightly,
             is_list: false,
+            is_shown: false,
         }
     }
 
@@ -161,6 +165,7 @@ pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
         let anew = if wish.is_anew { "anew:" } else { "" };
         command.env(STAMPS.0, format!("{anew}{}", root.join(STAMPS.1).display()));
     }
+    command.args(wish.is_shown.then_some("--no-capture"));
     command
         .args(["--no-tests", "fail"])
         .env(FAULTS.0, root.join(FAULTS.1))
