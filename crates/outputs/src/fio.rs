@@ -48,6 +48,8 @@ impl IoDirection {
 pub struct FioReport {
     /// What fio calls its version (`fio-3.33`), where the file tells.
     pub version: Option<String>,
+    /// When fio wrote it: milliseconds since 1970, where the file tells.
+    pub written_unix_ms: Option<u64>,
     /// Jobs by name and direction, in the order of the file; never none.
     pub streams: Vec<FioStream>,
     /// Names of jobs that did no I/O, one for each entry.
@@ -134,6 +136,7 @@ impl FioReport {
         let version = root.optional("fio version")?.map(|place| place.text().map(str::to_owned));
         let mut report = Self {
             version: version.transpose()?,
+            written_unix_ms: written_unix_ms(&root),
             streams: Vec::new(),
             idle: Vec::new(),
             is_closed_loop: false,
@@ -147,6 +150,13 @@ impl FioReport {
         }
         Ok(report)
     }
+}
+
+/// When fio wrote this, to the millisecond or, where it does not tell that, to the second. What cannot
+/// be read as such is no reason to refuse the rates.
+fn written_unix_ms(root: &JsonNode<'_>) -> Option<u64> {
+    let count = |name: &str| root.optional(name).ok().flatten()?.count().ok();
+    count("timestamp_ms").or_else(|| count("timestamp")?.checked_mul(1_000))
 }
 
 /// Major and minor number of what `fio --version` prints: `fio-3.33`, `fio-3.36-12-g1234`.
@@ -461,6 +471,21 @@ mod tests {
         format!(
             r#"[{{"jobname": "a", "read": {{"total_ios": 9, "iops": 2.5, "bw": 4, {latency}}}}}]"#
         )
+    }
+
+    #[test]
+    fn the_time_of_a_file_is_told_to_the_millisecond_or_the_second_or_not_at_all() {
+        let time = |fields: &str| {
+            let text = format!(r#"{{{fields} "jobs": {}}}"#, job("\"lat_ns\": {}"));
+            FioReport::parse(text.as_bytes()).unwrap().written_unix_ms
+        };
+        assert_eq!(
+            time(r#""timestamp": 1795207921, "timestamp_ms": 1795207921751,"#),
+            Some(1_795_207_921_751)
+        );
+        assert_eq!(time(r#""timestamp": 1795207921,"#), Some(1_795_207_921_000));
+        assert_eq!(time(r#""timestamp": "noon","#), None);
+        assert_eq!(time(""), None);
     }
 
     #[test]

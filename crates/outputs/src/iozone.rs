@@ -131,6 +131,8 @@ pub enum Mode {
 pub struct IozoneReport {
     /// `3.414`, where the report tells.
     pub version: Option<String>,
+    /// When it began (`Fri Nov 20 20:52:01 2026`, local time), where the report tells.
+    pub began: Option<String>,
     /// How it was run.
     pub mode: Mode,
     /// What its rates count.

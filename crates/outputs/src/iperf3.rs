@@ -28,6 +28,8 @@ const OF_SIDES: [&str; 2] = ["sender_tcp_congestion", "receiver_tcp_congestion"]
 pub struct Iperf3Report {
     /// What iperf3 calls its version (`iperf 3.12`).
     pub version: String,
+    /// When it began: seconds since 1970, where the file tells.
+    pub began_unix_s: Option<u64>,
     /// From the client to the server, unless only the other way was asked for.
     pub outwards: Option<Flow>,
     /// From the server to the client (`--reverse`, `--bidir`).
@@ -137,8 +139,15 @@ impl Iperf3Report {
         let mut settings = said(&start, |name| OF_SOCKETS.contains(&name))?;
         settings.extend(said(&end, |name| OF_SIDES.contains(&name))?);
         settings.extend(said(&test, |_| true)?);
-        Ok(Self { version, outwards, inwards, settings })
+        let began_unix_s = began_unix_s(&start);
+        Ok(Self { version, began_unix_s, outwards, inwards, settings })
     }
+}
+
+/// When it began, by what `start` says. What cannot be read as such is no reason to refuse the rest.
+fn began_unix_s(start: &JsonNode<'_>) -> Option<u64> {
+    let timestamp = start.optional("timestamp").ok().flatten()?;
+    timestamp.optional("timesecs").ok().flatten()?.count().ok()
 }
 
 /// What is said under names that are asked for; of streams that have different values, each of them.

@@ -413,6 +413,7 @@ mod tests {
     fn report(outwards: Flow, inwards: Option<Flow>) -> Iperf3Report {
         Iperf3Report {
             version: "iperf 3.12".to_owned(),
+            began_unix_s: None,
             outwards: Some(outwards),
             inwards,
             settings: std::collections::BTreeMap::new(),

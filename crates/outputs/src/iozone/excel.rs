@@ -36,6 +36,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<IozoneReport, Trouble> {
     let sheet = sheet(bytes)?;
     let mut report = IozoneReport {
         version: None,
+        began: None,
         mode: Mode::Throughput { processes: None },
         unit: RateUnit::BytesPerSecond,
         cells: Vec::new(),

@@ -81,6 +81,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<IozoneReport, Trouble> {
     let mut reader = Reader {
         report: IozoneReport {
             version: None,
+            began: None,
             mode: Mode::Table,
             unit: RateUnit::BytesPerSecond,
             cells: Vec::new(),
@@ -135,7 +136,10 @@ impl Reader {
             self.setting(lower);
         }
         match words.as_slice() {
-            ["run", "began:", ..] => self.has_begun = true,
+            ["run", "began:", ..] => {
+                self.has_begun = true;
+                self.report.began = line.split_once(':').map(|(_, when)| when.trim().to_owned());
+            }
             ["version", "$revision:", version, ..] => {
                 self.report.version = Some((*version).to_owned());
             }
