@@ -78,6 +78,7 @@ fn stands_apart(later: &[f64], question: &Question, origin: OrderOrigin) -> Opti
         let (stands, told) = match origin {
             OrderOrigin::Measured | OrderOrigin::Rows => ("stands", ""),
             OrderOrigin::Column => ("comes", ", as a column of the file tells"),
+            OrderOrigin::Times => ("comes", ", by the times that the files hold"),
         };
         format!(
             "inside a block {subject} {stands} {mean:.1} places {side} {reference} on average{told}: \

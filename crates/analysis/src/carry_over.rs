@@ -136,6 +136,10 @@ impl Rows {
                 "what came before, as a column of the file tells, is felt by",
                 "values that did not follow the other's",
             ),
+            OrderOrigin::Times => (
+                "what came before, by the times that the files hold, is felt by",
+                "values that did not follow the other's",
+            ),
             OrderOrigin::Rows => {
                 ("the rows before in the file tell of", "rows that do not follow the other's")
             }
@@ -160,6 +164,7 @@ fn what_came_before(origin: OrderOrigin) -> &'static str {
     match origin {
         OrderOrigin::Measured => "whose sitting came before",
         OrderOrigin::Column => "whose values came before, as a column of the file tells",
+        OrderOrigin::Times => "whose values came before, by the times that the files hold",
         OrderOrigin::Rows => "whose rows stand before in the file",
     }
 }

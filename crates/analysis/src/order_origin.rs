@@ -2,6 +2,9 @@
 
 use model::{ImportedOrder, Plan};
 
+/// Formats that are tables: the order of others is told by no column, but by the tool's own times.
+const TABLES: [&str; 2] = ["csv", "tsv"];
+
 /// What tells the order in which values were measured: a sentence about that order says no more than
 /// this shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,17 +14,20 @@ pub(crate) enum OrderOrigin {
     Measured,
     /// A column of the imported file.
     Column,
-    /// The rows of that file alone, which may have been sorted since.
+    /// The times that a tool wrote into its files.
+    Times,
+    /// The rows of the file alone, which may have been sorted since.
     Rows,
 }
 
 impl OrderOrigin {
     /// That of a plan's values.
     pub(crate) fn of(plan: &Plan) -> Self {
-        match plan.imported.as_ref().map(|imported| imported.order) {
-            None => Self::Measured,
-            Some(ImportedOrder::Column) => Self::Column,
-            Some(ImportedOrder::Rows | ImportedOrder::Unknown) => Self::Rows,
+        let Some(imported) = &plan.imported else { return Self::Measured };
+        match imported.order {
+            ImportedOrder::Column if TABLES.contains(&imported.format.as_str()) => Self::Column,
+            ImportedOrder::Column => Self::Times,
+            ImportedOrder::Rows | ImportedOrder::Unknown => Self::Rows,
         }
     }
 
@@ -30,6 +36,7 @@ impl OrderOrigin {
         match self {
             Self::Measured => "in the order of the run",
             Self::Column => "in the order that a column of the file tells",
+            Self::Times => "in the order of the times that the files hold",
             Self::Rows => "in the file's order",
         }
     }

@@ -132,6 +132,7 @@ fn order_effect(pairs: &Pairs, origin: OrderOrigin) -> Option<Caveat> {
     let first = match origin {
         OrderOrigin::Measured => "ran first",
         OrderOrigin::Column => "came first, as a column of the file tells,",
+        OrderOrigin::Times => "came first, by the times that the files hold,",
         OrderOrigin::Rows => "stood first in the file",
     };
     (p < LEVEL).then(|| {

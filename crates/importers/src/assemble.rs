@@ -74,7 +74,7 @@ pub fn import(
     let constant = table.drop_constant_dimensions();
     let foreign = table.units.iter().filter(|(_, unit)| !unit.is_empty());
     let foreign = foreign.map(|(metric, unit)| format!("{metric} is in {unit}"));
-    let notes = foreign.chain(constant).chain(table.notes.iter().cloned()).collect();
+    let mut notes: Vec<String> = foreign.chain(constant).collect();
     let usual = table.choices.usual.clone().unwrap_or_else(|| table.primary.clone());
     if !mapping.primary.is_empty() {
         table.primary.clone_from(&mapping.primary);
@@ -90,6 +90,7 @@ pub fn import(
         imported.caveats.extend(chosen);
         imported.given = given;
     }
+    notes.append(&mut table.notes);
     assembled.plan.notes = notes;
     assembled.plan.oldest_format().clone_into(&mut assembled.plan.format);
     Ok(assembled)
@@ -143,8 +144,7 @@ fn assemble(
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
     let mut caveats = table.caveats.clone();
     let template = workload(table, settings, format, &primary);
-    let order = row_order(table);
-    let rows = std::mem::take(&mut table.rows);
+    let (rows, order) = ordered_rows(table);
     let (records, blocks) = if has_blocks {
         blocked(rows, &labels, order, &mut caveats)?
     } else {
@@ -197,6 +197,14 @@ fn assemble(
         notes: Vec::new(),
     };
     Ok(Assembled { plan, records, executions })
+}
+
+/// The rows of a table in the order of their times, where these tell it, and what is known of the order.
+/// Subjects and workloads were listed before, in the order of the files: the first is the reference.
+fn ordered_rows(table: &mut ImportedTable) -> (Vec<TableRow>, ImportedOrder) {
+    table.put_in_time_order();
+    let order = row_order(table);
+    (std::mem::take(&mut table.rows), order)
 }
 
 fn unblocked_design(table: &ImportedTable) -> ImportedDesign {

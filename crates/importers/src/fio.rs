@@ -15,7 +15,8 @@ pub(crate) static ENTRY: Entry = Entry;
 static DESCRIPTION: Description = Description {
     id: "fio",
     summary: "fio's json or json+: rates and completion latencies of each job, each file a replicate",
-    doc: "A file is one execution of fio and one replicate. The dimensions `job` (its name) and `direction` (read, write \
+    doc: "A file is one execution of fio and one replicate; where every file tells its time (`timestamp_ms`, or \
+          `timestamp`), executions are in that order, whatever that of the files. The dimensions `job` (its name) and `direction` (read, write \
           or trim, where it did any I/O) are covered by each execution. `iops` and `bandwidth` (bytes in a second) are \
           totals over time. Latencies come from the bins of json+ as a distribution, or else as the percentiles that \
           fio printed; of those, one with fewer than ten I/Os beyond it is left out (INSUFFICIENT_TAIL). With \
@@ -88,6 +89,8 @@ impl Importer for Entry {
         table.settings(source.subject, &settings);
         table.is_closed_loop |= report.is_closed_loop;
         let execution = table.next_execution();
+        let written_ms = report.written_unix_ms.and_then(|ms| i64::try_from(ms).ok());
+        table.note_time(&execution, written_ms);
         for stream in report.streams {
             let levels = vec![stream.job.clone(), stream.direction.name().to_owned()];
             let label = label(source.subject, &stream);

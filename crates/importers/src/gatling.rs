@@ -18,7 +18,8 @@ static DESCRIPTION: Description = Description {
     id: "gatling",
     summary: "Gatling's simulation.log or stats.json: latencies of each request, each file a replicate",
     doc: "A file is one execution of Gatling and one replicate: `simulation.log`, text of 3.9 to 3.12 or binary of 3.13 \
-          to 3.15, or the `stats.json` or `global_stats.json` that older versions make of it. `latency` is the time \
+          to 3.15, or the `stats.json` or `global_stats.json` that older versions make of it. Where every file is a log, executions are in the order in \
+          which their logs say that they began, whatever that of the files. `latency` is the time \
           from sending a request to its answer, of all requests with a right answer, and `KIND_latency` that of one \
           name, groups included (`cart / list` is `cart_list`); `failed` and `KIND_failed` are the shares of failures, \
           `answers_per_second` the right answers from the first request to the last answer. The whole run is counted, ramps and warm-up included: where its \
@@ -102,13 +103,16 @@ impl Importer for Entry {
     ) -> Result<(), Trouble> {
         let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
         let label = source.subject;
+        let execution = table.next_execution();
         let (samples, failure) = if bytes.trim_ascii_start().starts_with(b"{") {
             let summary = GatlingSummary::parse(bytes)?;
             begin(table)?;
+            table.note_time(&execution, None);
             of_summary(&summary, label, table)?
         } else {
             let log = Log::parse(bytes)?;
             begin(table)?;
+            table.note_time(&execution, i64::try_from(log.started_unix_ms).ok());
             let said = [("simulation", &log.simulation), ("version", &log.version)];
             let said = said.map(|(name, value)| (name.to_owned(), value.clone()));
             table.settings(label, &said.into());
@@ -117,7 +121,7 @@ impl Importer for Entry {
         let row = ImportedRow {
             subject: label.to_owned(),
             levels: Vec::new(),
-            execution: Some(table.next_execution()),
+            execution: Some(execution),
             block: None,
             samples,
             failure,

@@ -4,6 +4,7 @@ use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::metrics::unit;
 use crate::table::{ImportedRow, ImportedTable};
+use crate::time_order::of_date;
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
 use outputs::Trouble;
@@ -17,7 +18,8 @@ static DESCRIPTION: Description = Description {
     summary: "Google Benchmark's JSON: each file is one execution and a replicate",
     doc: "A file is one execution of a benchmark program and one replicate: run it at least five times for each \
           subject, in turns of which each is first as often (a b, b a, …), and give all files in that order, \
-          `old=a1.json new=b1.json new=b2.json old=a2.json …`. The dimension `benchmark` \
+          `old=a1.json new=b1.json new=b2.json old=a2.json …`; where every file tells its time (`date`), executions are \
+          in that order, whatever that of the files. The dimension `benchmark` \
           is covered by each execution. Repetitions inside an execution share its memory layout, its CPU and its \
           moment; they are averaged inside it (mean of logs) and are no replicates. `real_time` is the headline; \
           `cpu_time`, `items_per_second`, `bytes_per_second` and the counters that `--better NAME=lower` (or \
@@ -87,6 +89,7 @@ impl Importer for Entry {
             list.items()?.into_iter().map(Entered::of).collect::<Result<_, _>>()?;
         table.declare(&["benchmark"], &[])?;
         let execution = table.next_execution();
+        table.note_time(&execution, began_ms(&JsonNode::root(&json)));
         let first = table.rows.len();
         let iterated: BTreeSet<&str> = entries
             .iter()
@@ -125,6 +128,12 @@ impl Importer for Entry {
         }
         Ok(())
     }
+}
+
+/// When the program began, where the library says so.
+fn began_ms(root: &JsonNode<'_>) -> Option<i64> {
+    let date = root.optional("context").ok().flatten()?.optional("date").ok().flatten()?;
+    of_date(date.text().ok()?)
 }
 
 /// What the library says of the machine and of itself, as far as it is no moment's or the program's.

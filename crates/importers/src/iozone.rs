@@ -6,6 +6,7 @@ mod workbook;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::table::{ImportedRow, ImportedTable};
+use crate::time_order::of_ctime;
 use crate::tool_settings::with_version;
 use contract::Description;
 use model::{CaveatCode, Direction, Metric, Reduction, Sample, format_size};
@@ -19,7 +20,8 @@ static DESCRIPTION: Description = Description {
     summary: "iozone's text (-t, -a), its report of -b, or a table (.csv, .tsv, .xlsx) of operations, records and runs",
     doc: "What a file is, is seen from its content. (1) The text of iozone, throughput mode (`-t`) or a table (`-a`), is \
           one execution and one replicate; give each execution its file, several of one subject as `noop=1.txt \
-          noop=2.txt`. (2) So is the binary report that iozone writes with `-b FILE`; it has no sizes of files and no \
+          noop=2.txt`; where every file tells when it began (`Run began:`), executions are in that order, whatever \
+          that of the files. (2) So is the binary report that iozone writes with `-b FILE`; it has no sizes of files and no \
           number of processes, so that it is not mixed with text. (3) A table has the header `operation,record,run \
           1,run 2,...` and, if wanted, `mean` as its last column; a row for each operation and size of record \
           (`random_read,8k,...`), in kB/s of 1024 bytes as iozone prints them. The subject is the file's stem or \
@@ -121,6 +123,7 @@ fn report(
     table.settings(source.subject, &settings);
     let metric = metric(report.unit, table)?;
     let execution = table.next_execution();
+    table.note_time(&execution, report.began.as_deref().and_then(of_ctime));
     for cell in &report.cells {
         let levels = levels(report.mode, cell);
         if cell.least_share.is_some_and(|share| share < LEAST_SHARE) {

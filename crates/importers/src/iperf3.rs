@@ -14,7 +14,8 @@ pub(crate) static ENTRY: Entry = Entry;
 static DESCRIPTION: Description = Description {
     id: "iperf3",
     summary: "iperf3's json: throughput and what was lost or sent again, each file a replicate",
-    doc: "A file is what one execution of the client printed, and one replicate. The dimension `direction` (out, from \
+    doc: "A file is what one execution of the client printed, and one replicate; where every file tells its time \
+          (`timesecs`), executions are in that order, whatever that of the files. The dimension `direction` (out, from \
           the client to the server, or in) is covered by each execution. `throughput` is what the receiver counted in \
           a second; `retransmits` are the sender's segments that were sent again in a second, where its system tells \
           (ABSENT_VALUES). Of datagrams `messages_per_second` arrived, `lost` and `reordered` are parts of those up \
@@ -54,6 +55,8 @@ impl Importer for Entry {
         let settings = with_version(&report.settings, Some(&report.version));
         table.settings(source.subject, &settings);
         let execution = table.next_execution();
+        let began_s = report.began_unix_s.and_then(|seconds| i64::try_from(seconds).ok());
+        table.note_time(&execution, began_s.and_then(|seconds| seconds.checked_mul(1_000)));
         for (level, flow) in [("out", &report.outwards), ("in", &report.inwards)] {
             let Some(flow) = flow else { continue };
             let samples = samples(flow, &format!("{} {level}", source.subject), table)?;

@@ -39,6 +39,7 @@ mod started;
 mod table;
 mod table_row;
 mod tidy;
+mod time_order;
 mod tool_settings;
 mod unnamed;
 mod unnamed_kinds;

@@ -5,6 +5,7 @@ use crate::mapping::Mapping;
 use crate::metrics::{metric_id, number, unit};
 use crate::started::ExecutionTimes;
 use crate::table::{ImportedRow, ImportedTable};
+use crate::time_order::of_ctime;
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
 use outputs::Trouble;
@@ -19,7 +20,8 @@ static DESCRIPTION: Description = Description {
           given; an event that comes again without a heading is refused, and so are files of one subject that are evidently \
           parts of one execution: they began in the same second and counted for the same time, or took longer than that \
           second. Files of one subject without the heading may be such parts (REPLICATE_LEVEL_UNKNOWN): write them \
-          with -o. The counts are those of a fixed job: events that cost (time, cycles, switches, faults, misses) are \
+          with -o. Where every heading tells its time, executions are in that order, whatever that of the files. \
+          The counts are those of a fixed job: events that cost (time, cycles, switches, faults, misses) are \
           better where they are lower; others, such as instructions, are no metrics unless `--better \
           instructions=lower` says which way. An event that was not counted or is not supported is absent, never zero \
           (ABSENT_VALUES). `-r N` leaves only means (SUMMARY_ONLY); run perf N times instead. Rows by interval (-I), \
@@ -152,6 +154,9 @@ impl Importer for Entry {
         table.declare(&[], &[])?;
         judge_headline(&executions, mapping, table)?;
         for execution in &executions {
+            let began_ms = execution.began.and_then(of_ctime);
+            let name = table.next_execution();
+            table.note_time(&name, began_ms);
             append(&execution.events, source, mapping, table)?;
             execution.note_times(source, table)?;
         }

@@ -6,12 +6,16 @@ use crate::table_row::TableRow;
 use model::ImportedOrder;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of the order of these rows. Of rows in blocks it is that of the subjects of each
-/// block, which needs all of a block in one file, and what is one record of it in one piece.
+/// What is known of the order of these rows: times of a tool tell it as a column of times does. Of rows
+/// in blocks it is that of the subjects of each block, which needs all of a block in one file, and what
+/// is one record of it in one piece.
 pub(crate) fn row_order(table: &ImportedTable) -> ImportedOrder {
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
     if has_blocks && !(are_within_files(table) && are_in_one_piece(&table.rows)) {
         return ImportedOrder::Unknown;
+    }
+    if table.has_time_order {
+        return ImportedOrder::Column;
     }
     match table.files.as_slice() {
         [only] if only.tells_order => ImportedOrder::Column,

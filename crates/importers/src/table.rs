@@ -6,6 +6,7 @@ use crate::post_hoc::ImportChoices;
 use crate::shared_levels::SharedLevels;
 use crate::started::{ExecutionTimes, StartedExecutions};
 use crate::table_row::TableRow;
+use crate::time_order::ToolTimes;
 use crate::tool_settings::ToolSettings;
 use crate::unnamed_kinds::UnnamedKinds;
 use model::{
@@ -63,6 +64,10 @@ pub struct ImportedTable {
     settings: ToolSettings,
     /// What it says of when its executions began and how long they took.
     started: StartedExecutions,
+    /// When it says that each execution began or was written.
+    times: ToolTimes,
+    /// Whether these times tell the order of the rows.
+    pub(crate) has_time_order: bool,
     /// What files of one subject have in columns of which only all files tell whether they are parts.
     pub(crate) levels: SharedLevels,
     /// What rows have in columns that nobody named and that may tell kinds of rows apart.
@@ -309,6 +314,21 @@ impl ImportedTable {
         times: ExecutionTimes,
     ) -> Result<(), String> {
         self.started.add(subject, times)
+    }
+
+    /// Notes when a tool says that an execution began, or that it wrote what it measured, in milliseconds
+    /// since 1970 by one clock: this is asked before its rows are appended.
+    pub(crate) fn note_time(&mut self, execution: &str, at_ms: Option<i64>) {
+        self.times.note(execution, at_ms);
+    }
+
+    /// Puts all rows in the order of these times, where they tell it.
+    pub(crate) fn put_in_time_order(&mut self) {
+        let times = std::mem::take(&mut self.times);
+        self.has_time_order = times.put_in_order(&mut self.rows);
+        if self.has_time_order {
+            self.note("executions are in the order of the times that the files hold".to_owned());
+        }
     }
 
     /// Says of which subjects files may be parts of one execution.

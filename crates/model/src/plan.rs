@@ -308,7 +308,8 @@ pub enum ImportedDesign {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ImportedOrder {
-    /// A column of the file tells it: one of times, or the one that was named.
+    /// A column of the file tells it: one of times, or the one that was named; of a tool's files, the
+    /// times that it wrote into each.
     Column,
     /// That of the rows in the file, which may have been sorted since.
     Rows,

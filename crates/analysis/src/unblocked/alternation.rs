@@ -108,7 +108,7 @@ impl Samples<'_> {
         let in_order = origin.in_order();
         if found.has_one_order() {
             let comes = match origin {
-                OrderOrigin::Measured | OrderOrigin::Column => "comes",
+                OrderOrigin::Measured | OrderOrigin::Column | OrderOrigin::Times => "comes",
                 OrderOrigin::Rows => "stands",
             };
             let turns = found.later.len();

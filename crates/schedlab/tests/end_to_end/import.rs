@@ -219,6 +219,108 @@ fn a_study_without_blocks_is_judged_by_cell_margin_and_whole_with_its_caveats() 
     assert_eq!(findings(&again), findings(&bench), "same bytes from the same file");
 }
 
+/// A file of a tool that measured this time, or its reciprocal as a rate, in this second of an hour.
+type ToolFile = fn(f64, u32) -> String;
+
+fn fio_file(time: f64, second: u32) -> String {
+    let (rate, bandwidth, at) = (1e6 / time, 4096e6 / time, 1_715_000_000 + second);
+    format!(
+        r#"{{"fio version": "fio-3.33", "timestamp": {at}, "jobs": [{{"jobname": "j", "job options": {{"rw": "randread"}},
+            "read": {{"total_ios": 9000, "iops": {rate:.3}, "bw_bytes": {bandwidth:.0}}}}}]}}"#
+    )
+}
+
+fn perf_file(time: f64, second: u32) -> String {
+    let (ns, counted) = (1e7 * time, 2_000_000_007 + u64::from(second));
+    let (minute, second) = (second / 60, second % 60);
+    format!(
+        "# started on Sat Nov 21 11:{minute:02}:{second:02} 2026\n\n{ns:.0},ns,duration_time,{counted},100.00,,\n"
+    )
+}
+
+fn benchmark_file(time: f64, second: u32) -> String {
+    let (minute, second, cpu) = (second / 60, second % 60, 0.9 * time);
+    format!(
+        r#"{{"context": {{"date": "2026-11-21T11:{minute:02}:{second:02}+00:00"}}, "benchmarks": [{{"name": "BM",
+            "run_type": "iteration", "real_time": {time}, "cpu_time": {cpu}, "time_unit": "ns"}}]}}"#
+    )
+}
+
+fn iperf3_file(time: f64, second: u32) -> String {
+    let (bytes, at) = (1e11 / time, 1_715_000_000 + second);
+    let total = format!(r#"{{"seconds": 10, "bytes": {bytes:.0}}}"#);
+    format!(
+        r#"{{"start": {{"version": "iperf 3.12", "timestamp": {{"timesecs": {at}}},
+            "test_start": {{"protocol": "TCP", "num_streams": 1, "reverse": 0}}}},
+            "end": {{"streams": [], "sum_sent": {total}, "sum_received": {total}}}}}"#
+    )
+}
+
+/// The caveats of the finding of a metric, each with its detail, and how a gate on it ends, of these
+/// files: subject, time and second.
+fn judged_files(
+    format: (&str, &str, ToolFile),
+    files: &[(&str, f64, u32)],
+) -> (String, Option<i32>) {
+    let (format, metric, text) = format;
+    let bench = Bench::new();
+    let mut words = vec!["import".to_owned(), format.to_owned()];
+    for (index, (subject, time, second)) in files.iter().enumerate() {
+        let file = bench.path().join(format!("{index}.out"));
+        std::fs::write(&file, text(*time, *second)).unwrap();
+        words.push(format!("{subject}={}", file.display()));
+    }
+    bench.expect(0, &words.iter().map(String::as_str).collect::<Vec<_>>());
+    let json = bench.expect(0, &["show", "last", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let findings = report["findings"]["findings"].as_array().unwrap();
+    let of_metric = findings.iter().find(|one| one["question"]["metric"] == metric).unwrap();
+    let gate = bench.run(&["gate", "last", "--limit", &format!("{metric}=5%")]).status.code();
+    (of_metric["caveats"].to_string(), gate)
+}
+
+/// All of `a` ran before all of `b`, and the files are given by turns; or both ran mixed, and the files
+/// are given one subject after the other.
+#[test]
+fn the_order_of_a_tools_files_is_that_of_the_times_in_them() {
+    let formats: [(&str, &str, ToolFile); 4] = [
+        ("fio", "iops", fio_file),
+        ("perf-stat", "duration_time", perf_file),
+        ("google-benchmark", "real_time", benchmark_file),
+        ("iperf3", "throughput", iperf3_file),
+    ];
+    let noise = [0.11, -0.29, 0.32, -0.07, 0.23, -0.37, 0.05, -0.18];
+    for format in formats {
+        // A drift of 1 % from one execution to the next, and no other difference.
+        let drifting = |subject: &'static str, index: usize| {
+            let place = if subject == "a" { index } else { noise.len() + index };
+            (subject, 100.0 + place as f64 + noise[(3 * place) % 8], 60 * place as u32)
+        };
+        let by_turns: Vec<(&str, f64, u32)> = (0..noise.len())
+            .flat_map(|index| {
+                let turn = if index % 2 == 0 { ["a", "b"] } else { ["b", "a"] };
+                turn.map(|subject| drifting(subject, index))
+            })
+            .collect();
+        let (caveats, gate) = judged_files(format, &by_turns);
+        assert!(caveats.contains("ORDER_CONFOUNDED"), "{}: {caveats}", format.0);
+        assert!(caveats.contains("in the order of the times that the files hold"), "{caveats}");
+        assert_eq!(gate, Some(5), "{}", format.0);
+
+        // `b` needs 20 % more, in an order that was drawn.
+        let mut mixed: Vec<(&str, f64, u32)> = Vec::new();
+        for (place, subject) in "abbabaabbaababba".chars().enumerate() {
+            let (subject, time) = if subject == 'a' { ("a", 100.0) } else { ("b", 120.0) };
+            let noise = noise[place / 2] + 0.031 * place as f64 * f64::from(place as u32 % 2);
+            mixed.push((subject, time + noise, 60 * place as u32));
+        }
+        mixed.sort_by_key(|(subject, ..)| *subject);
+        let (caveats, gate) = judged_files(format, &mixed);
+        assert!(!caveats.contains("ORDER_CONFOUNDED"), "{}: {caveats}", format.0);
+        assert_eq!(gate, Some(3), "{}", format.0);
+    }
+}
+
 /// Forty runs of one workload each in the order of their measurement, `SUBJECT WORKLOAD=TIME`: `b` mostly
 /// ran the longer one, and is as fast as `a` in both.
 const MIX: &str = "\
