@@ -18,7 +18,7 @@ use crate::resolution::Steps;
 use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors, Unchosen};
 use crate::steadiness::not_steady;
 use crate::trial_facts::{
-    copied, doubts, fixed_order, is_order_known, is_selected, parts, unchosen, unlike_mix,
+    copied, doubts, fixed_order, is_order_chosen, is_order_known, parts, unchosen, unlike_mix,
 };
 use model::{
     BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Direction, Effect, FailureCount,
@@ -279,7 +279,7 @@ fn signals(
         origin: OrderOrigin::of(gathered.plan),
         fixed_order,
         doubts: doubts(gathered.plan, &question.metric),
-        is_selected: is_selected(gathered.plan),
+        is_order_chosen: is_order_chosen(gathered.plan),
         parts: parts(gathered.plan),
         copied: copied(gathered.plan, question),
         unlike_mix: unlike_mix(gathered.plan, question),

@@ -232,13 +232,13 @@ mod tests {
         let fixed = Signals { fixed_order: vec!["a, b".to_owned()], ..Signals::of(numbers()) };
         let unlike = Signals { doubts: vec![Doubt::UnlikeSettings], ..Signals::of(numbers()) };
         let unknown = Signals { doubts: vec![Doubt::UnknownReplicates], ..Signals::of(numbers()) };
-        let selected = Signals { is_selected: true, ..Signals::of(numbers()) };
+        let chosen = Signals { is_order_chosen: true, ..Signals::of(numbers()) };
         for (signals, is_unclear) in [
             (Signals::of(numbers()), false),
             (fixed, true),
             (unlike, true),
             (unknown, true),
-            (selected, true),
+            (chosen, true),
         ] {
             assert_eq!(signals.is_unclear(), is_unclear, "{signals:?}");
             for given in OUTCOMES {

@@ -28,7 +28,7 @@ pub(crate) struct PassedOn {
     /// What is left of the difference of a part beside what came before, with the part's name.
     order_alone: Option<String>,
     doubts: Vec<Doubt>,
-    is_selected: bool,
+    is_order_chosen: bool,
     caveats: Vec<Caveat>,
 }
 
@@ -42,7 +42,7 @@ impl PassedOn {
         self.of_steps += weight.abs() * ln(1.0 + signals.hidden);
         add_new(&mut self.fixed_order, &signals.fixed_order);
         add_new(&mut self.doubts, &signals.doubts);
-        self.is_selected |= signals.is_selected;
+        self.is_order_chosen |= signals.is_order_chosen;
         let question = &part.asked.question;
         let named =
             |detail: &String| format!("{} {}: {detail}", question.workload, question.metric);
@@ -87,7 +87,7 @@ impl PassedOn {
             fixed_order,
             by_drift: order.in_order.by_drift,
             doubts: self.doubts.clone(),
-            is_selected: self.is_selected,
+            is_order_chosen: self.is_order_chosen,
             carry_over,
             order_alone,
             correlation: excessive_correlation(&pairs.differences),

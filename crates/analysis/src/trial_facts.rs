@@ -84,9 +84,10 @@ pub(crate) fn doubts(plan: &Plan, metric: &str) -> Vec<Doubt> {
     each.into_iter().collect()
 }
 
-/// Whether what an import asks was chosen together with its numbers.
-pub(crate) fn is_selected(plan: &Plan) -> bool {
-    plan.imported.as_ref().is_some_and(|imported| imported.given.is_selected)
+/// Whether the order of an import's rows was chosen together with its numbers, and is one that
+/// neither times nor the file support.
+pub(crate) fn is_order_chosen(plan: &Plan) -> bool {
+    plan.imported.as_ref().is_some_and(|imported| imported.given.is_order_chosen)
 }
 
 /// The margin and the level that a question of an import has without a choice, where another of

@@ -26,7 +26,8 @@ use crate::rulebook::{
     Basis, Evidence, Signals, Unchosen, further, infer, obstacles, owed_to_choice, rule,
 };
 use crate::trial_facts::{
-    at_strictest_level, copied, doubts, is_selected, parts, strictest_alpha, unchosen, unlike_mix,
+    at_strictest_level, copied, doubts, is_order_chosen, parts, strictest_alpha, unchosen,
+    unlike_mix,
 };
 use model::{
     Claim, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Question,
@@ -232,7 +233,7 @@ fn signals(
         by_drift: in_order.by_drift,
         correlation,
         doubts: doubts(plan, &samples.question.metric),
-        is_selected: is_selected(plan),
+        is_order_chosen: is_order_chosen(plan),
         parts: parts(plan),
         copied: copied(plan, &samples.question),
         unlike_mix: samples.unlike_mix.clone().or_else(|| unlike_mix(plan, &samples.question)),

@@ -85,7 +85,7 @@ pub fn import(
         assemble(&mut table, settings, format, digest).map_err(|trouble| (0, trouble))?;
     assembled.plan.check_size().map_err(|found| (0, over(found)))?;
     let chosen = choices(settings.margin, &usual, &table.choices, &assembled.plan);
-    let given = given(&usual, &table.choices, &table.metrics, &assembled.plan);
+    let given = given(&table.choices, &table.metrics, &assembled.plan);
     if let Some(imported) = &mut assembled.plan.imported {
         imported.caveats.extend(chosen);
         imported.given = given;

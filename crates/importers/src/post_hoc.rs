@@ -43,13 +43,9 @@ pub(crate) fn choices(
     chosen.into_iter().flatten().map(caveat).collect()
 }
 
-/// The same as far as verdicts depend on it, where `own` are the metrics as their format has them.
-pub(crate) fn given(
-    usual: &[String],
-    of_format: &ImportChoices,
-    own: &[Metric],
-    plan: &Plan,
-) -> GivenChoices {
+/// Those of them that verdicts depend on, where `own` are the metrics as their format has them. Of
+/// metrics, columns and pairs nobody can count what there was to choose from: they are told alone.
+pub(crate) fn given(of_format: &ImportChoices, own: &[Metric], plan: &Plan) -> GivenChoices {
     let Some(workload) = plan.workloads.first() else { return GivenChoices::default() };
     let has_other = |metric: &&Metric| {
         let mut judged = workload.metrics.iter();
@@ -57,16 +53,10 @@ pub(crate) fn given(
     };
     let other = own.iter().filter(has_other);
     let is_turned = |id: &&String| of_format.turned.contains(*id);
-    let selected = [
-        metrics(usual, plan),
-        columns(&of_format.left_out),
-        orders(&of_format.orders),
-        pairs(plan),
-    ];
     GivenChoices {
         usual_margins: other.map(|metric| (metric.id.clone(), metric.margin)).collect(),
         turned: workload.primary.iter().filter(is_turned).cloned().collect(),
-        is_selected: selected.iter().any(Option::is_some),
+        is_order_chosen: orders(&of_format.orders).is_some(),
     }
 }
 
@@ -197,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_of_a_choice_stands_in_the_plan() {
+    fn of_choices_those_that_decide_stand_in_the_plan() {
         let usual = picture::settings();
         let given = |primary: &[&str], settings: &ImportSettings| {
             let source = ImportFile { subject: "x", execution: 1, bytes: TABLE.as_bytes() };
@@ -211,9 +201,17 @@ mod tests {
         let margins = [("v".to_owned(), 0.02), ("w".to_owned(), 0.02)];
         assert_eq!(wide, GivenChoices { usual_margins: margins.into(), ..GivenChoices::default() });
         let pairs = ImportSettings { comparisons: Comparisons::Reference, ..usual.clone() };
-        for chosen in [given(&["w"], &usual), given(&[], &pairs)] {
-            assert_eq!(chosen, GivenChoices { is_selected: true, ..GivenChoices::default() });
+        for told_alone in [given(&["w"], &usual), given(&[], &pairs)] {
+            assert_eq!(told_alone, GivenChoices::default());
         }
+        let source = ImportFile { subject: "x", execution: 1, bytes: TABLE.as_bytes() };
+        let plan = import(&CSV, &[source], &mapping(&[]), &usual).unwrap().plan;
+        let names = |name: &str| BTreeSet::from([name.to_owned()]);
+        let left_out = ImportChoices { left_out: names("w"), ..ImportChoices::default() };
+        assert_eq!(super::given(&left_out, &[], &plan), GivenChoices::default());
+        let ordered = ImportChoices { orders: names("w"), ..ImportChoices::default() };
+        let decides = GivenChoices { is_order_chosen: true, ..GivenChoices::default() };
+        assert_eq!(super::given(&ordered, &[], &plan), decides);
     }
 
     #[test]

@@ -17,10 +17,10 @@ pub struct GivenChoices {
     /// Ids of metrics that are better the other way than their format has it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turned: Vec<String>,
-    /// Whether metrics, columns, pairs or the order of rows are others than without a
-    /// choice.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_selected: bool,
+    /// Whether the order of rows is one that neither times nor the file support. The key is that of
+    /// plans which are stored.
+    #[serde(rename = "is_selected", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_order_chosen: bool,
 }
 
 impl GivenChoices {
@@ -40,9 +40,10 @@ mod tests {
         let given = GivenChoices {
             usual_margins: [("ms".to_owned(), 0.02)].into(),
             turned: vec!["ms".to_owned()],
-            is_selected: true,
+            is_order_chosen: true,
         };
         let text = serde_json::to_string(&given).unwrap();
+        assert!(text.contains(r#""is_selected":true"#), "{text}");
         assert_eq!(serde_json::from_str::<GivenChoices>(&text).unwrap(), given);
         assert!(!given.is_empty() && GivenChoices::default().is_empty());
     }

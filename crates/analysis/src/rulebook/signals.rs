@@ -46,9 +46,9 @@ pub(crate) struct Signals {
     pub fixed_order: Vec<String>,
     /// What is not sure of how imported numbers came about.
     pub doubts: Vec<Doubt>,
-    /// Of an import, metrics, columns, pairs or the order of rows were chosen together with the numbers:
-    /// nobody knows how many questions there were to choose from.
-    pub is_selected: bool,
+    /// Of an import, the order of rows was chosen together with the numbers, and neither times nor the
+    /// file support it.
+    pub is_order_chosen: bool,
     /// Columns of an import that count as executions and may tell parts of one apart.
     pub parts: Vec<String>,
     /// Of an import, those of the subjects of which values stand twice.
@@ -160,7 +160,7 @@ impl Signals {
             origin: OrderOrigin::default(),
             fixed_order: Vec::new(),
             doubts: Vec::new(),
-            is_selected: false,
+            is_order_chosen: false,
             parts: Vec::new(),
             copied: Vec::new(),
             unlike_mix: None,
@@ -174,9 +174,9 @@ impl Signals {
     }
 
     /// Whether no difference is clear, whatever the numbers say: how far it lies beyond the margin is
-    /// not sure, or for how many questions its interval holds.
+    /// not sure.
     pub(crate) fn is_unclear(&self) -> bool {
-        !self.fixed_order.is_empty() || !self.doubts.is_empty() || self.is_selected
+        !self.fixed_order.is_empty() || !self.doubts.is_empty() || self.is_order_chosen
     }
 
     /// The caveats that tell these facts whatever is decided.

@@ -508,6 +508,53 @@ fn what_was_chosen_while_the_numbers_were_there_is_told() {
     assert!(bench.expect(0, &["show", "last"]).contains("POST_HOC_MARGIN"));
 }
 
+/// A usual table has columns that nobody asks for, and subjects of which one is the reference.
+#[test]
+fn metrics_columns_and_pairs_that_were_chosen_are_told_and_leave_clearly_as_it_is() {
+    let bench = Bench::new();
+    let path = bench.path().join("usual.csv");
+    let noise = [
+        ("a", 100.0, [0.13, -0.21, 0.05, 0.29, -0.11, -0.02, 0.17, -0.26, 0.08, -0.14]),
+        ("b", 80.0, [0.07, 0.19, -0.23, -0.09, 0.27, -0.16, 0.03, -0.05, 0.22, -0.18]),
+        ("c", 120.0, [-0.12, 0.24, 0.16, -0.28, 0.01, 0.21, -0.19, 0.11, -0.07, 0.04]),
+    ];
+    let orders = [
+        [0, 1, 2],
+        [2, 0, 1],
+        [1, 0, 2],
+        [2, 1, 0],
+        [0, 2, 1],
+        [1, 2, 0],
+        [2, 1, 0],
+        [0, 1, 2],
+        [1, 0, 2],
+        [2, 0, 1],
+    ];
+    let mut text = "who,run,ms,user_cpu\n".to_owned();
+    for (run, order) in orders.iter().enumerate() {
+        for place in *order {
+            let (who, centre, of_runs) = noise[place];
+            let used = 41.3 + 7.0 * of_runs[9 - run];
+            let _ = writeln!(text, "{who},{run},{:.2},{used:.2}", centre + of_runs[run]);
+        }
+    }
+    std::fs::write(&path, text).unwrap();
+    let file = path.display().to_string();
+    let usual = ["import", "csv", &file, "--subject", "who", "--block", "run"];
+    let values = ["--value", "ms:lower:ms"];
+    bench.expect(0, &[&usual[..], &values, &["--pairs", "reference"]].concat());
+    let json = bench.expect(0, &["show", "last", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for code in ["user_cpu", "which pairs are compared"] {
+        assert!(json.contains(code), "{code}");
+    }
+    let findings = report["findings"]["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 2);
+    for finding in findings {
+        assert_eq!(finding["strength"], "clearly", "{finding}");
+    }
+}
+
 /// A verdict is the weaker of that with what was given and that with what nobody chose.
 #[test]
 fn a_margin_or_a_level_that_came_with_the_numbers_buys_no_word() {
