@@ -113,7 +113,8 @@ pub(crate) fn effect(finding: &Finding, language: Language) -> (String, String) 
     (size, ends)
 }
 
-/// When an adaptive campaign answered it, and the level of its interval.
+/// When an adaptive campaign answered it, and the level of the interval that is shown of it: of an
+/// equivalence that which decided it, else the look's.
 pub(crate) fn look(finding: &Finding, language: Language) -> Option<String> {
     let look = finding.look?;
     Some(say!(
@@ -123,7 +124,7 @@ pub(crate) fn look(finding: &Finding, language: Language) -> Option<String> {
         number = look.number,
         of = look.of,
         blocks = look.blocks,
-        level = confidence(look.alpha)
+        level = confidence(finding.deciding_alpha().unwrap_or(look.alpha))
     ))
 }
 

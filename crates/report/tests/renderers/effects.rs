@@ -1,9 +1,9 @@
 //! An effect in one sentence: estimate and interval are on one scale, each with its direction.
 
-use crate::campaigns::{Draft, campaign};
-use crate::explained;
+use crate::campaigns::{Campaign, Draft, campaign};
 use crate::languages::korean;
-use model::{Finding, Verdict};
+use crate::{drawn, explained, page};
+use model::{Finding, Look, Verdict};
 use report::{Language, view};
 
 /// The words that tell how far a ratio lies from no difference.
@@ -151,4 +151,30 @@ fn a_worse_time_is_told_as_its_values_show_it() {
         "one-cpu is clearly worse than baseline for messaging makespan (1.23 s against 848 ms, \
          45.2 % higher, 95 % interval 18.0 to 78.0 % higher)."
     );
+}
+
+#[test]
+fn the_level_that_a_look_is_told_with_is_that_of_the_interval_that_is_shown() {
+    let of = |draft: Draft| {
+        let mut finding = draft.finding();
+        finding.look = Some(Look { number: 2, of: 4, blocks: 8, alpha: 0.0305 });
+        campaign("Is it the same?", vec![finding], Vec::new())
+    };
+    let draft = || Draft::new("cyclic", "latency_p50", "fast").effect(5e4, 1.002, 0.985, 1.019);
+    let alike = draft().decided(Verdict::Equivalent, false).shown_by(0.99, 1.014, 0.0609);
+    let told = |campaign: &Campaign, format: &str| {
+        let text = drawn(campaign, format, page(120));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (alike, open) = (of(alike), of(draft()));
+    for format in ["terminal", "markdown"] {
+        let text = told(&alike, format);
+        assert!(text.contains("(93.91 %)"), "{format}: {text}");
+        assert!(text.contains("its interval is 93.91 %"), "{format}: {text}");
+        assert!(!text.contains("96.95"), "{format}: {text}");
+        assert!(!text.contains("look's interval"), "{format}: {text}");
+        let text = told(&open, format);
+        assert!(text.contains("its interval is 96.95 %"), "{format}: {text}");
+    }
+    assert!(told(&open, "markdown").contains("look's interval"));
 }

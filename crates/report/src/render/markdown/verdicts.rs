@@ -71,10 +71,10 @@ fn head(report: &Report) -> String {
     let language = report.language;
     let has_looks = report.findings.findings.iter().any(|finding| finding.look.is_some());
     let has_deciding = judged(&report.findings).any(|one| one.deciding_alpha().is_some());
-    let interval = if has_looks {
-        language.word("look's interval").to_owned()
-    } else if has_deciding {
+    let interval = if has_deciding {
         language.word("interval").to_owned()
+    } else if has_looks {
+        language.word("look's interval").to_owned()
     } else {
         say!(language, "{level} % interval", level = confidence(report.design.alpha))
     };
