@@ -1,15 +1,16 @@
 //! Whether a campaign may be believed: what was checked, and how it came out.
 //!
 //! A check passes only where the records show that it was made ([`crate::observed`]); else it was
-//! *not observed*, which is neither good nor bad.
+//! *not observed*, which is neither good nor bad: beside it stands why, and no result.
 
+mod predecessors;
 mod quiet_machine;
 
 use crate::devices::{DeviceNature, cached_by, devices, is_nameless};
 use crate::observed::{
-    LEAST_ORDERS, LEAST_TESTED, Provenance, fact, has_predecessors, has_sensitivity,
-    has_varied_order, least_replicates, levels_read, most_blocks, order_tested, other_levels,
-    places, predecessor_tested, tells_order, whole_blocks, work_counted,
+    LEAST_ORDERS, LEAST_TESTED, Provenance, fact, has_sensitivity, has_varied_order,
+    least_replicates, levels_read, most_blocks, order_tested, other_levels, places, tells_order,
+    whole_blocks, work_counted,
 };
 use crate::view::Report;
 use model::{Binding, CaveatCheck, CaveatCode, Role, Verdict};
@@ -148,7 +149,7 @@ fn same_work(report: &Report) -> (CheckState, String) {
     }
     let detail = say!(
         report.language,
-        "no subject failed more often; {seen} of {all} runs counted their work",
+        "{seen} of {all} runs counted their work",
         seen = counted.seen,
         all = counted.of
     );
@@ -246,36 +247,8 @@ fn order_and_drift(report: &Report) -> (CheckState, String) {
     } else if !has_varied_order(report) {
         return not_observed(report, NOT_DRAWN);
     } else {
-        return predecessors(report);
+        return predecessors::state(report);
     };
-    (CheckState::NotObserved, detail)
-}
-
-/// Whether what a sitting leaves behind was sought, where drift and order were.
-fn predecessors(report: &Report) -> (CheckState, String) {
-    if !has_predecessors(report) {
-        return not_observed(
-            report,
-            noted!(
-                "no drift and no effect of the order; the records show of no sitting what ran before \
-                 it in the same boot"
-            ),
-        );
-    }
-    let tested = predecessor_tested(report);
-    if tested.is_all() {
-        return passed(
-            report,
-            noted!("no drift, no effect of the order or of what ran before, blocks independent"),
-        );
-    }
-    let detail = say!(
-        report.language,
-        "no drift and no effect of the order; {seen} of {all} comparisons were tested for what ran \
-         before, which takes seven blocks of two subjects in one boot and eight of more",
-        seen = tested.seen,
-        all = tested.of
-    );
     (CheckState::NotObserved, detail)
 }
 

@@ -6,7 +6,7 @@
 use crate::view::Report;
 use model::{
     Binding, Disturbance, Finding, Imported, ImportedDesign, ImportedOrder, Invocation, Outcome,
-    Plan, Record, Role, Verdict,
+    Plan, Question, Record, Role, Verdict,
 };
 use phrases::noted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -246,21 +246,46 @@ pub(crate) fn order_tested(report: &Report) -> Extent {
 /// Comparisons that were tested for what a sitting leaves behind for the next
 /// (`findings.diagnostics.p_predecessor`).
 pub(crate) fn predecessor_tested(report: &Report) -> Extent {
-    Extent::of(judged(report), |finding| {
-        finding.diagnostics.as_ref().is_some_and(|one| one.p_predecessor.is_some())
-    })
+    Extent::of(judged(report), |finding| is_predecessor_tested(finding))
+}
+
+fn is_predecessor_tested(finding: &Finding) -> bool {
+    finding.diagnostics.as_ref().is_some_and(|one| one.p_predecessor.is_some())
 }
 
 /// Whether the records show of any sitting which one came before it in the same boot
 /// (`records.sequence`, `records.boot_id`).
 pub(crate) fn has_predecessors(report: &Report) -> bool {
-    let sitting = |record: &Record| (record.block, record.subject.clone());
-    report.records.windows(2).any(|two| {
+    !followed(report).is_empty()
+}
+
+/// Block and subject of each sitting of which the records show what came before it in the same boot.
+fn followed(report: &Report) -> BTreeSet<(u32, &str)> {
+    fn sitting(record: &Record) -> (u32, &str) {
+        (record.block, record.subject.as_str())
+    }
+    let known = report.records.windows(2).filter_map(|two| {
         let [before, after] = [&two[0], &two[1]];
         let is_one_boot = before.boot_id == after.boot_id && !after.boot_id.is_empty();
         let is_known = before.sequence < after.sequence && is_one_boot;
-        is_known && sitting(before) != sitting(after)
-    })
+        (is_known && sitting(before) != sitting(after)).then(|| sitting(after))
+    });
+    known.collect()
+}
+
+/// Of the comparisons that were not tested for what ran before: the blocks in which the records show
+/// it for both subjects, of that which has fewest. `None` where all were tested.
+pub(crate) fn followed_by_least(report: &Report) -> Option<usize> {
+    let followed = followed(report);
+    let untested = judged(report).filter(|finding| !is_predecessor_tested(finding));
+    let count = |finding: &Finding| {
+        let Question { subject, reference, .. } = &finding.question;
+        let has_both = |block: u32| {
+            [subject, reference].iter().all(|id| followed.contains(&(block, id.as_str())))
+        };
+        finding.blocks.iter().filter(|effect| has_both(effect.block)).count()
+    };
+    untested.map(count).min()
 }
 
 /// Invocations of completed trials whose work was counted

@@ -11,6 +11,7 @@ use report::{Inputs, Language};
 use std::collections::BTreeMap;
 
 /// Everything that a report is made from.
+#[derive(Clone)]
 pub struct Campaign {
     pub plan: Plan,
     pub records: Records,

@@ -325,6 +325,90 @@ fn order_and_drift_are_not_observed_in_fewer_blocks_than_their_tests_need() {
     assert!(told.contains("of no sitting what ran before it in the same boot"), "{told}");
 }
 
+#[test]
+fn what_ran_before_is_said_to_be_untested_for_the_reason_that_applies() {
+    let mut booted = quiet();
+    diagnostics(&mut booted).p_predecessor = None;
+    let mut enough = booted.clone();
+    for record in &mut booted.records {
+        record.boot_id = format!("{} {}", record.block, record.subject);
+    }
+    let last = booted.records.len() - 1;
+    booted.records[last].boot_id = booted.records[last - 1].boot_id.clone();
+    let told = "0 of 1 comparisons were tested for what ran before: of one the records show it for \
+                both subjects in 0 blocks, and the test needs 6";
+    let unseen = |told: &str| ("not_observed".to_owned(), told.to_owned());
+    assert_eq!(check(&booted, "order and drift"), unseen(told));
+    // A sitting before the first one, so that each of the six blocks has enough.
+    let mut before = enough.records[0].clone();
+    before.block = 99;
+    enough.records = [before].into_iter().chain(enough.records.iter().cloned()).collect();
+    for (sequence, record) in enough.records.iter_mut().enumerate() {
+        record.sequence = sequence as u64;
+    }
+    let told = "0 of 1 comparisons were tested for what ran before; of the others the findings hold \
+                no such test, in however many blocks";
+    assert_eq!(check(&enough, "order and drift"), unseen(told));
+}
+
+#[test]
+fn beside_not_observed_stands_no_result() {
+    let mut foreign = quiet();
+    foreign.records.iter_mut().flat_map(|record| &mut record.invocations).for_each(|invocation| {
+        invocation.disturbance.as_mut().unwrap().foreign_share = None;
+    });
+    let mut all = vec![quiet(), foreign];
+    for origin in [
+        stored::measured,
+        stored::emulated,
+        stored::simulated,
+        stored::unfinished,
+        stored::ended,
+        stored::two_blocks,
+        stored::in_blocks,
+        stored::in_rows,
+    ] {
+        let mut bare = origin();
+        bare.findings.caveats.clear();
+        bare.findings.findings.iter_mut().for_each(|finding| finding.caveats.clear());
+        bare.records.iter_mut().for_each(|record| record.caveats.clear());
+        all.extend([origin(), bare]);
+    }
+    for (_, _, remove) in FIELDS {
+        let mut without = quiet();
+        remove(&mut without);
+        all.push(without);
+    }
+    let results = [
+        "no drift",
+        "no effect",
+        "no subject failed",
+        "none of",
+        "no foreign load",
+        "no stolen time",
+        "no throttling",
+        "show foreign load",
+        "independent",
+        "효과 없음",
+        "실패한 대상",
+        "독립",
+    ];
+    let both = all.into_iter().flat_map(|campaign| [campaign.clone(), korean(campaign)]);
+    let mut seen = 0;
+    for campaign in both {
+        for [name, state, detail] in told(&campaign) {
+            if state != "not_observed" {
+                continue;
+            }
+            seen += 1;
+            for result in results {
+                assert!(!detail.contains(result), "{name}: {detail}");
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}
+
 /// State and detail of a check.
 fn check(campaign: &Campaign, name: &str) -> (String, String) {
     (states(campaign).remove(name).unwrap(), detail(campaign, name))
