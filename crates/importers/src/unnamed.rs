@@ -64,6 +64,22 @@ const REPEATS: [&str; 11] = [
     "warm_up",
     "warmups",
 ];
+/// What columns are called that count or name what one execution sends or does over and over: named,
+/// they are parts of it as well, be they numbered on from one subject to the next, unless the user says
+/// that each was an execution (`independent`).
+const EXCHANGED: [&str; 11] = [
+    "seq",
+    "sequence",
+    "seq_no",
+    "seqno",
+    "icmp_seq",
+    "packet",
+    "request",
+    "message",
+    "epoch",
+    "connection",
+    "conn",
+];
 /// What columns of machines are called: each may be unlike the others, and is no execution.
 const MACHINES: [&str; 3] = ["host", "hostname", "machine"];
 /// What columns are called that tell executions apart, but for what follows it.
@@ -162,18 +178,16 @@ impl UnnamedColumns {
     /// # Errors
     /// The column, and what to name.
     pub(crate) fn refuse_parts(&self, mapping: &Mapping, rows: &[TableRow]) -> Result<(), Trouble> {
-        let is_named_part = |column: &&Column| {
-            let names = [&PARTS[..], &NAMED_PARTS, &REPEATS];
-            !column.is_unnamed && names.iter().any(|names| column.is_called(names))
-        };
-        if let Some(first) = self.columns.iter().find(is_named_part) {
+        if let Some(first) = self.columns.iter().find(|column| column.is_named_part(mapping)) {
+            let may_be_stated = first.is_called(&EXCHANGED);
             let first = &first.name;
             let cause = format!(
                 "the column `{first}` names parts of an execution, which are no replicates"
             );
             let remedy = format!(
                 "name the columns that identify an execution alone (--replicate), of which its parts are averaged, \
-                 or `{first}` as a parameter; where each was started for itself, rename the column"
+                 or `{first}` as a parameter; where each was started for itself, rename the column{}",
+                if may_be_stated { " or say so (--independent)" } else { "" }
             );
             return Err(Trouble::new(cause, remedy));
         }
@@ -241,7 +255,8 @@ impl UnnamedColumns {
         };
         let telling: Vec<&Column> = self.columns.iter().filter(tells_rows).collect();
         let is_execution = |column: &&Column| {
-            column.counts_executions() || matches!(column.holds_times(rows), Ok(true))
+            (column.counts_executions() && !column.is_called(&EXCHANGED))
+                || matches!(column.holds_times(rows), Ok(true))
         };
         if telling.iter().any(is_execution) {
             return Vec::new();
@@ -369,6 +384,26 @@ impl Column {
         is_one(&id) || SUFFIXES.iter().filter_map(|end| id.strip_suffix(*end)).any(is_one)
     }
 
+    /// Whether it was named as executions or blocks, and is called as parts of one execution are: of what
+    /// one sends or does, no times of a clock (`epoch`), and nothing that the user says is independent.
+    fn is_named_part(&self, mapping: &Mapping) -> bool {
+        let names = [&PARTS[..], &NAMED_PARTS, &REPEATS];
+        let is_exchanged = || {
+            self.is_called(&EXCHANGED)
+                && !mapping.independent.contains(&self.name)
+                && !self.has_clock_times()
+        };
+        !self.is_unnamed && (names.iter().any(|names| self.is_called(names)) || is_exchanged())
+    }
+
+    /// Whether all that it has are dates or seconds since 1970.
+    fn has_clock_times(&self) -> bool {
+        let numbers: Option<Vec<f64>> =
+            self.fields.iter().map(|field| field.parse().ok()).collect();
+        let are_seconds = numbers.is_some_and(|numbers| are_seconds(&numbers));
+        are_seconds || self.fields.iter().all(is_date)
+    }
+
     /// Its name, and what rows have in it.
     fn named_fields(&self) -> (&str, &ColumnText) {
         (&self.name, &self.fields)
@@ -438,8 +473,7 @@ impl Column {
                           order rows were measured (--order), or remove this one";
             return Err(Trouble::new(cause, remedy));
         };
-        let are_of = |scale: f64| numbers.iter().all(|number| SECONDS.contains(&(number / scale)));
-        if SCALES.into_iter().any(are_of) {
+        if are_seconds(&numbers) {
             return Ok(is_called_so || rise(&numbers, rows));
         }
         // What begins anew for each subject tells no order of them.
@@ -532,6 +566,12 @@ impl<'a> Places<'a> {
                 && (are_alike || are_even)
         })
     }
+}
+
+/// Whether all of these are seconds since 1970, or the same part of one.
+fn are_seconds(numbers: &[f64]) -> bool {
+    let are_of = |scale: f64| numbers.iter().all(|number| SECONDS.contains(&(number / scale)));
+    SCALES.into_iter().any(are_of)
 }
 
 #[cfg(test)]
@@ -668,6 +708,36 @@ mod tests {
         // An execution has a process of its own, and nobody said that it names one.
         let text = "s,pid,v\na,101,1\nb,102,2\na,103,3\nb,104,4\n";
         assert_eq!(order(text, &mapping(None, &[], None)).0, "abab");
+    }
+
+    #[test]
+    fn what_one_execution_sends_is_no_replicate_though_it_is_numbered_on() {
+        let names = EXCHANGED.into_iter().chain(["Packet ID", "request_nr", "conn_id", "seq-no"]);
+        for name in names {
+            for is_numbered_on in [false, true] {
+                let text = clients(name, is_numbered_on);
+                for mapping in [
+                    mapping(None, &[name], None),
+                    mapping(None, &["run", name], None),
+                    mapping(None, &[], Some(name)),
+                ] {
+                    let told = format!(
+                        "the column `{name}` names parts of an execution, which are no replicates"
+                    );
+                    assert_eq!(refusal(&CSV, text.as_bytes(), &mapping), told);
+                    let stated = Mapping { independent: vec![name.to_owned()], ..mapping };
+                    let table = read(&CSV, &[("x", text.as_bytes())], &stated).unwrap();
+                    assert!(table.parts.is_empty(), "{name}: the user's word");
+                }
+            }
+            // Where nobody named anything, what begins anew for each subject counts no executions.
+            let alone = clients(name, false).replacen(",run,", ",x,", 1);
+            let unnamed = mapping(None, &[], None);
+            assert_eq!(read(&CSV, &[("x", alone.as_bytes())], &unnamed).unwrap().parts, [name]);
+        }
+        // Times of a clock are no parts.
+        let text = "s,epoch,v\na,1700000000,1\nb,1700000060,2\na,1700000120,3\nb,1700000180,4\n";
+        order(text, &mapping(None, &["epoch"], None));
     }
 
     #[test]

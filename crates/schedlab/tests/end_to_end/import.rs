@@ -68,7 +68,7 @@ fn parts_of_one_execution_have_no_verdict_unless_the_user_says_that_they_are_exe
         let told = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
         (told("verdict"), told("obstacle"))
     };
-    for column in ["client", "conn", "fiber", "host", "lane", "slot", "tenant", "vu"] {
+    for column in ["client", "fiber", "host", "lane", "slot", "tenant", "vu"] {
         let file = bench.path().join(format!("{column}.csv")).display().to_string();
         std::fs::write(&file, parts(column)).unwrap();
         let both = format!("run,{column}");
