@@ -57,6 +57,13 @@ fn plan_digest(plan: &Plan) -> String {
     hexadecimal(serde_json::json!([decisive, plan.imported]).to_string().as_bytes())
 }
 
+/// Whether a record names the digest of this very plan: what both say otherwise than each other was then
+/// changed in the record.
+#[must_use]
+pub fn names_plan(record: &Record, plan: &Plan) -> bool {
+    record.chain.as_ref().is_some_and(|chain| chain.plan == plan_digest(plan))
+}
+
 /// The digest of a record's line, without its line feed.
 pub(crate) fn line_digest(line: &[u8]) -> LineDigest {
     LineDigest::Sha256(Sha256::digest(line.strip_suffix(b"\n").unwrap_or(line)).into())

@@ -34,6 +34,7 @@ mod fixtures;
 pub use attempts::Attempts;
 pub use bundle::{Manifest, Packed, Unpacked, pack, unpack};
 pub use campaign::{Campaign, directory_stem};
+pub use chain::names_plan;
 pub use documents::{CampaignState, Redaction, fingerprint_digest};
 pub use durable::replace;
 pub use held_records::HeldRecords;

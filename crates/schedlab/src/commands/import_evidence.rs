@@ -46,8 +46,10 @@ pub(super) fn differences(
     if let Some(alpha) = alpha {
         note("alpha", plan.alpha.to_string(), options, f64::to_string(&alpha));
     }
+    let of_records = other_first_record(plan, records);
     let (from, reference) = match option(plan, "--reference") {
         Some(reference) => (options, Some(reference)),
+        None if of_records.is_some() => (options, None),
         None => ("the first record", records.first().map(|record| record.subject.as_str())),
     };
     if let (Some(reference), Some(first)) = (reference, plan.subjects.first()) {
@@ -77,7 +79,23 @@ pub(super) fn differences(
     if mapping.subject.is_none() {
         told.extend(renamed(plan));
     }
+    told.extend(of_records);
     told
+}
+
+/// The subject of the first record, which nobody asked to be another than the reference and is one,
+/// where that record names the digest of this very plan: then the records were changed, and not it.
+fn other_first_record(plan: &Plan, records: &[Record]) -> Option<String> {
+    let (record, reference) = (records.first()?, plan.subjects.first()?);
+    let is_other = record.subject.as_str() != reference.id.as_str();
+    let is_told = is_other && option(plan, "--reference").is_none();
+    (is_told && store::names_plan(record, plan)).then(|| {
+        format!(
+            "records.jsonl: the first record gives {} as reference, and plan.json, whose digest it \
+             names, gives {}",
+            record.subject, reference.id
+        )
+    })
 }
 
 /// The files of an import as its command line has them, each with the names that it may have: of

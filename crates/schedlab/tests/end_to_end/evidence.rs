@@ -627,6 +627,23 @@ fn a_reference_and_a_title_that_an_import_was_not_asked_for_are_named_with_both_
     }
 }
 
+#[test]
+fn of_an_import_whose_records_alone_were_changed_nothing_is_said_of_its_plan() {
+    let bench = Bench::new();
+    let directory = import_in_blocks(&bench);
+    edit(&directory, "records.jsonl", |text| {
+        let text = text.replace("\"a\"", "\"@\"").replace("\"b\"", "\"a\"");
+        text.replace("\"@\"", "\"b\"")
+    });
+    let bundle = bench.path().join("records.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", "last", "--output", &bundle]);
+    let verified = bench.expect(1, &["verify", &bundle]);
+    let told = "records.jsonl: the first record gives b as reference, and plan.json, whose digest it \
+                names, gives a";
+    assert!(verified.contains(told), "{verified}");
+    assert!(!verified.contains("plan.json: reference"), "{verified}");
+}
+
 /// An import of a table with blocks, whose plan says all that one can say of where it is from.
 fn import_in_blocks(bench: &Bench) -> PathBuf {
     let mut text = "who,round,ms\n".to_owned();
