@@ -13,6 +13,7 @@ mod column_text;
 mod digits;
 mod duplicates;
 mod executions;
+mod failed_rows;
 mod fio;
 mod gatling;
 mod google_benchmark;

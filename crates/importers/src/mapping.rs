@@ -112,6 +112,13 @@ impl Mapping {
         toml::to_string(self)
     }
 
+    /// Those of these parameters that an execution fixes: those named as parts of the replicate; all
+    /// of them where each row is its own.
+    pub(crate) fn fixed(&self, dimensions: &[String]) -> Vec<String> {
+        let is_fixed = |name: &&String| self.replicate.is_empty() || self.replicate.contains(*name);
+        dimensions.iter().filter(is_fixed).cloned().collect()
+    }
+
     /// Which way a metric is better, where the user said so by its name or its id.
     pub(crate) fn direction_of(&self, name: &str) -> Option<model::Direction> {
         let named = self.better.get(name).or_else(|| self.better.get(&metric_id(name)));

@@ -3,6 +3,7 @@
 use crate::asked_order::{AskedOrder, asked_order};
 use crate::clean_cells::cleaned;
 use crate::column_text::ColumnText;
+use crate::failed_rows::fail_rows;
 use crate::importer::{ImportFile, Importer};
 use crate::last_digits::last_digit;
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
@@ -45,7 +46,8 @@ that tells in which order rows were measured; where it hides an order that the t
 the subjects are not mixed, that one is asked instead, and said. Without it a column of times is used (a date, seconds \
 since 1970, or a column called timestamp, started, sequence, ..), and said. A column that tells parts of an execution \
 apart (thread, cpu, cgroup, part, ..) or counts what it repeats (iteration, invocation, sample, ..) is refused as a replicate, and so is one that nobody named and that sorts the rows of every \
-subject; what other columns nobody named is said.";
+subject; a column that nobody named and that tells which rows failed (exit_code, success, ..) makes failures of these, and is \
+said; what other columns nobody named is said.";
 
 /// Said of columns of which nothing shows that they tell executions apart.
 const CROSSED: &str = "columns that have the same levels in every execution, as its parts do";
@@ -155,7 +157,7 @@ impl Importer for Tidy {
             places.iter().map(|place| header[*place].to_owned()).collect()
         };
         let dimensions = names(&columns.parameters);
-        let fixed = fixed(mapping, &dimensions);
+        let fixed = mapping.fixed(&dimensions);
         table.declare(
             &dimensions.iter().map(String::as_str).collect::<Vec<_>>(),
             &fixed.iter().map(String::as_str).collect::<Vec<_>>(),
@@ -182,7 +184,9 @@ impl Importer for Tidy {
         if table.rows.len() == first {
             return Err(Trouble::new("there is a header and no row", "give a file with rows"));
         }
+        let failed = unnamed.take_failed();
         unnamed.refuse_parts(mapping, &table.rows[first..])?;
+        fail_rows(failed, first, table);
         tell_doubts(&unnamed, mapping, first, table);
         let rows = &table.rows[first..];
         table.kinds.add(&unnamed.kinds(rows), rows);
@@ -263,14 +267,6 @@ fn put_in_order<'a>(
             (None, false)
         }
     })
-}
-
-/// Parameters that an execution fixes: those named as parts of the replicate; all of
-/// them where each row is its own.
-fn fixed(mapping: &Mapping, dimensions: &[String]) -> Vec<String> {
-    let is_fixed =
-        |name: &&String| mapping.replicate.is_empty() || mapping.replicate.contains(*name);
-    dimensions.iter().filter(is_fixed).cloned().collect()
 }
 
 /// Puts rows in the order of a column. Whether that tells the order of the subjects: no two of them

@@ -2,6 +2,7 @@
 //! columns that rows of a subject are sorted by are refused, and all others are told.
 
 use crate::column_text::ColumnText;
+use crate::failed_rows::FailedRows;
 use crate::mapping::Mapping;
 use crate::metrics::metric_id;
 use crate::table_row::TableRow;
@@ -171,6 +172,19 @@ impl UnnamedColumns {
         for column in &mut self.columns {
             column.fields.push(&record[column.place]);
         }
+    }
+
+    /// Takes out the columns that nobody named and that tell which rows failed.
+    pub(crate) fn take_failed(&mut self) -> Vec<FailedRows> {
+        let mut taken = Vec::new();
+        self.columns.retain(|column| {
+            let of_column = || FailedRows::of(&column.name, &column.fields);
+            let failed = column.is_unnamed.then(of_column).flatten();
+            let stays = failed.is_none();
+            taken.extend(failed);
+            stays
+        });
+        taken
     }
 
     /// Refuses what would make replicates of the parts of an execution.
