@@ -1,5 +1,6 @@
 //! One question: its pairs, its estimate, its p-values, before any correction.
 
+use crate::absent_runs::absent_in_blocks;
 use crate::block_order::in_blocks;
 use crate::carry_over::{Predecessors, predecessors};
 use crate::comparable::unequal_work;
@@ -235,14 +236,7 @@ fn signals(
     let is_judged = question.role != Role::Screen && test.is_some();
     let is_latency =
         matches!(metric.reduction, Reduction::Quantile(_)) && metric.unit == Unit::Nanoseconds;
-    let numbers = PairNumbers {
-        pairs: pairs.blocks.len(),
-        replicates: pairs.differences.len(),
-        zeros: pairs.zeros,
-        absent: pairs.absent,
-        invalid: pairs.invalid,
-        is_pooled,
-    };
+    let numbers = pair_numbers(pairs, is_pooled);
     let Predecessors { p: p_predecessor, carry_over, order_alone } = if is_judged {
         predecessors(gathered.plan, gathered.observations, pairs, question)
     } else {
@@ -256,6 +250,7 @@ fn signals(
     if fixed_order.is_empty() {
         fixed_order.extend(in_order.confounded);
     }
+    let absent_runs = absent_in_blocks(gathered.plan, gathered.observations, asked);
     Signals {
         is_emulated: pairs.is_emulated,
         is_odds: metric.reduction == Reduction::Proportion && test.is_some(),
@@ -278,7 +273,8 @@ fn signals(
         drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
         origin: OrderOrigin::of(gathered.plan),
         fixed_order,
-        doubts: doubts(gathered.plan, &question.metric),
+        doubts: doubts(gathered.plan, &question.metric, absent_runs.is_some()),
+        absent_runs,
         is_order_chosen: is_order_chosen(gathered.plan),
         parts: parts(gathered.plan),
         copied: copied(gathered.plan, question),
@@ -292,6 +288,18 @@ fn signals(
             .flatten(),
         tail: pairs.tail.clone(),
         ..Signals::of(Numbers::Pairs(numbers))
+    }
+}
+
+/// How many pairs there are, and what is missing from them.
+fn pair_numbers(pairs: &Pairs, is_pooled: bool) -> PairNumbers {
+    PairNumbers {
+        pairs: pairs.blocks.len(),
+        replicates: pairs.differences.len(),
+        zeros: pairs.zeros,
+        absent: pairs.absent,
+        invalid: pairs.invalid,
+        is_pooled,
     }
 }
 

@@ -64,6 +64,7 @@ pub(crate) fn in_blocks(order: ImportedOrder) -> Imported {
         parts: Vec::new(),
         copied: Vec::new(),
         mixes: Vec::new(),
+        absent_runs: Vec::new(),
         given: model::GivenChoices::default(),
     }
 }

@@ -39,6 +39,10 @@ fn of_doubt(doubt: Doubt) -> &'static str {
             "which way it is better was given together with the data, against what the format says: \
              a limit that is kept that way is breached the other way"
         }
+        Doubt::AbsentRuns => {
+            "runs of one subject are absent that the other has (ABSENT_VALUES), and may be those that \
+             failed: what is left passes or fails no gate"
+        }
     }
 }
 
@@ -821,6 +825,7 @@ mod tests {
                 parts: Vec::new(),
                 copied: Vec::new(),
                 mixes: Vec::new(),
+                absent_runs: Vec::new(),
                 given: model::GivenChoices::default(),
             });
             let mut failing = campaign(0.0, 0.005);

@@ -208,6 +208,7 @@ mod tests {
                 parts: Vec::new(),
                 copied: Vec::new(),
                 mixes: Vec::new(),
+                absent_runs: Vec::new(),
                 given: model::GivenChoices::default(),
             });
         };

@@ -6,6 +6,7 @@
 //! one number for each block and subject, the t of paired log differences,
 //! equivalence before difference, Holm over the declared family.
 
+mod absent_runs;
 mod block_order;
 mod carry_over;
 mod claims;

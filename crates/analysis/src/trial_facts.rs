@@ -70,8 +70,9 @@ pub(crate) fn unlike_mix(plan: &Plan, question: &Question) -> Option<String> {
     found.map(|mix| mix.told.clone())
 }
 
-/// What an import says of how its numbers came about that is not sure, for a metric.
-pub(crate) fn doubts(plan: &Plan, metric: &str) -> Vec<Doubt> {
+/// What an import says of how its numbers came about that is not sure, for a metric; `lacks_runs` where
+/// runs of one subject are absent.
+pub(crate) fn doubts(plan: &Plan, metric: &str, lacks_runs: bool) -> Vec<Doubt> {
     let doubt = |caveat: &Caveat| match caveat.code {
         CaveatCode::SettingsDiffer => Some(Doubt::UnlikeSettings),
         CaveatCode::ReplicateLevelUnknown => Some(Doubt::UnknownReplicates),
@@ -80,7 +81,9 @@ pub(crate) fn doubts(plan: &Plan, metric: &str) -> Vec<Doubt> {
     let of_import = plan.imported.iter().flat_map(|imported| &imported.caveats);
     let mut turned = plan.imported.iter().flat_map(|imported| &imported.given.turned);
     let of_direction = turned.any(|id| id == metric).then_some(Doubt::TurnedDirection);
-    let each: BTreeSet<Doubt> = of_import.filter_map(doubt).chain(of_direction).collect();
+    let of_runs = lacks_runs.then_some(Doubt::AbsentRuns);
+    let of_question = of_direction.into_iter().chain(of_runs);
+    let each: BTreeSet<Doubt> = of_import.filter_map(doubt).chain(of_question).collect();
     each.into_iter().collect()
 }
 

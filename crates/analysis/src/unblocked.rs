@@ -13,6 +13,7 @@ mod noise;
 mod samples;
 mod table;
 
+use crate::absent_runs::absent_by_number;
 use crate::claims::{ClaimEvidence, ClaimedFindings, claims, decide_differences, is_about};
 use crate::comparison::{deciding, effect_of};
 use crate::failures::{compare_counted, counted, failures_among, rounded};
@@ -227,12 +228,14 @@ fn signals(
     let in_order = order.map(|order| samples.in_order(order, origin, theta, alpha));
     let in_order = in_order.unwrap_or_default();
     let fixed_order = in_order.confounded.or_else(|| samples.alternates(origin));
+    let absent_runs = absent_by_number(plan, &samples.question);
     Signals {
         origin,
         fixed_order: fixed_order.into_iter().collect(),
         by_drift: in_order.by_drift,
         correlation,
-        doubts: doubts(plan, &samples.question.metric),
+        doubts: doubts(plan, &samples.question.metric, absent_runs.is_some()),
+        absent_runs,
         is_order_chosen: is_order_chosen(plan),
         parts: parts(plan),
         copied: copied(plan, &samples.question),
@@ -341,6 +344,7 @@ mod tests {
             parts: Vec::new(),
             copied: Vec::new(),
             mixes: Vec::new(),
+            absent_runs: Vec::new(),
             given: model::GivenChoices::default(),
         });
         plan
@@ -687,6 +691,7 @@ mod tests {
             parts,
             copied,
             mixes: Vec::new(),
+            absent_runs: Vec::new(),
             given: model::GivenChoices::default(),
         });
         let all: Vec<Record> = (0..20_u32)

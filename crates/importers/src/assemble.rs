@@ -152,7 +152,6 @@ fn assemble(
     };
     let copies = copied(&records, has_blocks);
     caveats.extend(copies.caveats);
-    let design = if has_blocks { ImportedDesign::Blocked } else { unblocked_design(table) };
     let plan = Plan {
         format: PLAN_FORMAT.to_owned(),
         name: settings.name.clone(),
@@ -178,12 +177,13 @@ fn assemble(
             format: format.to_owned(),
             file: settings.files.clone(),
             digest: files,
-            design,
+            design: if has_blocks { ImportedDesign::Blocked } else { unblocked_design(table) },
             order,
             caveats,
             parts: table.parts.clone(),
             copied: copies.subjects.into_iter().collect(),
             mixes: std::mem::take(&mut table.kinds).unlike(&template.metrics),
+            absent_runs: table.numbers.absent(),
             given: GivenChoices::default(),
         }),
         probes: Vec::new(),

@@ -3,6 +3,7 @@
 use crate::last_digits::LastDigits;
 use crate::metrics::metric_id;
 use crate::post_hoc::ImportChoices;
+use crate::run_numbers::RunNumbers;
 use crate::shared_levels::SharedLevels;
 use crate::started::{ExecutionTimes, StartedExecutions};
 use crate::table_row::TableRow;
@@ -72,6 +73,8 @@ pub struct ImportedTable {
     pub(crate) levels: SharedLevels,
     /// What rows have in columns that nobody named and that may tell kinds of rows apart.
     pub(crate) kinds: UnnamedKinds,
+    /// The numbers of the runs of tables without blocks.
+    pub(crate) numbers: RunNumbers,
     /// The files that are tables, in the order of their rows.
     pub(crate) files: Vec<TableFile>,
     /// Names in rows, and of what they measure: hundreds of thousands, whose order nobody asks for.

@@ -190,6 +190,7 @@ impl Importer for Tidy {
         tell_doubts(&unnamed, mapping, first, table);
         let rows = &table.rows[first..];
         table.kinds.add(&unnamed.kinds(rows), rows);
+        table.numbers.add(unnamed.numbering(mapping), rows);
         let left_out = unnamed.measured(&table.rows[first..]).into_iter().map(str::to_owned);
         table.choices.left_out.extend(left_out);
         let (used, tells_order) = put_in_order(&unnamed, mapping, &orders, first, table)?;

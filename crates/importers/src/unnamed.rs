@@ -290,6 +290,20 @@ impl UnnamedColumns {
         self.columns.iter().filter(is_one).map(Column::named_fields).collect()
     }
 
+    /// The column that numbers runs: the one that names executions, or where none does the first that
+    /// nobody named and that is called as executions or their sequence are; none where there are blocks.
+    pub(crate) fn numbering(&self, mapping: &Mapping) -> Option<(&str, &ColumnText)> {
+        let counts = |column: &&Column| {
+            column.is_unnamed && (column.is_called(&EXECUTIONS) || column.is_called(&SEQUENCES))
+        };
+        let column = match (&mapping.block, mapping.replicate.as_slice()) {
+            (None, []) => self.columns.iter().find(counts),
+            (None, [_]) => self.naming().next(),
+            _ => None,
+        };
+        column.map(Column::named_fields)
+    }
+
     /// Columns of machines, two at least, that are part of the name of an execution or block.
     pub(crate) fn machines(&self) -> Vec<&str> {
         let is_one = |column: &&Column| column.is_called(&MACHINES) && column.fields.varies();

@@ -78,7 +78,7 @@ macro_rules! codes {
 // Name, the check that it speaks against, code, and what it means.
 codes! {
     AaFail Elsewhere "AA_FAIL" "The A/A control was judged better or worse than its twin: the set-up cannot be trusted for this metric.",
-    AbsentValues EnoughData "ABSENT_VALUES" "A trial completed and did not report this metric: its block is left out.",
+    AbsentValues EnoughData "ABSENT_VALUES" "A value of this metric is absent: a trial did not report it, or the run itself is not there. What lacks it is left out.",
     Autocorr OrderAndDrift "AUTOCORR" "Neighbouring blocks, or executions of imported numbers, are not independent; where blocks resemble each other, the interval was widened.",
     Bimodal RobustVerdicts "BIMODAL" "Values fall into two groups; a median between them describes neither.",
     CarryOver OrderAndDrift "CARRY_OVER" "The values of a subject depend on whose come before them in the order that is known: what one leaves behind may reach the next.",

@@ -13,4 +13,6 @@ pub enum Doubt {
     UnknownReplicates,
     /// Which way the metric is better was given together with the numbers, against its format.
     TurnedDirection,
+    /// Runs of one subject are absent, and which ones may depend on what they would have measured.
+    AbsentRuns,
 }

@@ -78,8 +78,8 @@ pub use parameters::{ParameterValue, Parameters};
 pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
-    Background, BackgroundSession, Block, Imported, ImportedDesign, ImportedOrder, Plan,
-    STOPPED_AT_LOOK, SimSettings, Sitting, Subject, Trial, UnlikeMix, UseCase, Variant,
+    AbsentRuns, Background, BackgroundSession, Block, Imported, ImportedDesign, ImportedOrder,
+    Plan, STOPPED_AT_LOOK, SimSettings, Sitting, Subject, Trial, UnlikeMix, UseCase, Variant,
     VenueSettings, WorkloadPlan,
 };
 pub use quantity::{

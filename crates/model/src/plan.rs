@@ -269,6 +269,10 @@ pub struct Imported {
     /// nobody named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mixes: Vec<UnlikeMix>,
+    /// Runs without blocks that each subject lacks by the numbers of the others; empty where no subject
+    /// lacks one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent_runs: Vec<AbsentRuns>,
     /// What was chosen while the numbers were there, and decides.
     #[serde(default, skip_serializing_if = "GivenChoices::is_empty")]
     pub given: GivenChoices,
@@ -284,6 +288,20 @@ pub struct UnlikeMix {
     /// The two subjects; empty where any two may be meant.
     pub subjects: Vec<String>,
     /// The column, the level whose shares differ most, and both shares.
+    pub told: String,
+}
+
+/// Runs of one subject of an import that are not there although their numbers say that they were counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AbsentRuns {
+    /// The subject.
+    pub subject: String,
+    /// How many are absent.
+    pub absent: u32,
+    /// How many there are with these.
+    pub expected: u32,
+    /// The same in words, with the column that numbers them.
     pub told: String,
 }
 

@@ -641,6 +641,7 @@ mod tests {
                 parts: Vec::new(),
                 copied: Vec::new(),
                 mixes: Vec::new(),
+                absent_runs: Vec::new(),
                 given: model::GivenChoices::default(),
             }),
             ..plan("table", digest)

@@ -369,6 +369,7 @@ mod tests {
             parts: Vec::new(),
             copied: Vec::new(),
             mixes: Vec::new(),
+            absent_runs: Vec::new(),
             given: model::GivenChoices::default(),
         };
         for (imported, origin) in [(Some(imported), "import.toml"), (None, "experiment.toml")] {

@@ -3,6 +3,18 @@
  * Written by `cargo xtask docs` from the Rust types; nobody edits it.
  */
 
+/** Runs of one subject of an import that are not there although their numbers say that they were counted. */
+export interface AbsentRuns {
+  /** The subject. */
+  subject: string;
+  /** How many are absent. */
+  absent: number;
+  /** How many there are with these. */
+  expected: number;
+  /** The same in words, with the column that numbers them. */
+  told: string;
+}
+
 /** One side of a grid. */
 export interface Axis {
   /** What it spans: the parameter, `operation` or `metric`. */
@@ -283,8 +295,8 @@ export interface GivenChoices {
   /** Ids of metrics that are better the other way than their format has it. */
   turned?: Array<string>;
   /**
-   * Whether metrics, columns, pairs or the order of rows are others than without a
-   * choice.
+   * Whether the order of rows is one that neither times nor the file support. The key is that of
+   * plans which are stored.
    */
   is_selected?: boolean;
 }
@@ -350,6 +362,11 @@ export interface Imported {
    * nobody named.
    */
   mixes?: Array<UnlikeMix>;
+  /**
+   * Runs without blocks that each subject lacks by the numbers of the others; empty where no subject
+   * lacks one.
+   */
+  absent_runs?: Array<AbsentRuns>;
   /** What was chosen while the numbers were there, and decides. */
   given?: GivenChoices;
 }

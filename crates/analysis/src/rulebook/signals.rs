@@ -46,6 +46,9 @@ pub(crate) struct Signals {
     pub fixed_order: Vec<String>,
     /// What is not sure of how imported numbers came about.
     pub doubts: Vec<Doubt>,
+    /// How many runs of an import one subject lacks, where the other does not lack as many; that is one
+    /// of the doubts.
+    pub absent_runs: Option<String>,
     /// Of an import, the order of rows was chosen together with the numbers, and neither times nor the
     /// file support it.
     pub is_order_chosen: bool,
@@ -160,6 +163,7 @@ impl Signals {
             origin: OrderOrigin::default(),
             fixed_order: Vec::new(),
             doubts: Vec::new(),
+            absent_runs: None,
             is_order_chosen: false,
             parts: Vec::new(),
             copied: Vec::new(),
@@ -189,6 +193,9 @@ impl Signals {
             };
             let detail = format!("differences between {what} are differences of logits");
             caveats.push(Caveat::new(CaveatCode::OddsRatio, detail));
+        }
+        if let Some(detail) = &self.absent_runs {
+            caveats.push(Caveat::new(CaveatCode::AbsentValues, detail));
         }
         if let Some(detail) = &self.unequal_work {
             caveats.push(Caveat::new(CaveatCode::NotComparable, detail));

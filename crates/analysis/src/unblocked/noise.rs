@@ -167,6 +167,7 @@ mod tests {
             parts: Vec::new(),
             copied: Vec::new(),
             mixes: Vec::new(),
+            absent_runs: Vec::new(),
             given: model::GivenChoices::default(),
         });
         let mut all: Vec<Record> = Vec::new();

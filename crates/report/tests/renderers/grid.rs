@@ -236,6 +236,7 @@ pub fn imported_grid() -> Campaign {
         parts: Vec::new(),
         copied: Vec::new(),
         mixes: Vec::new(),
+        absent_runs: Vec::new(),
         given: model::GivenChoices::default(),
     });
     for value in &mut campaign.values {

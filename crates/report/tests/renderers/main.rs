@@ -330,6 +330,7 @@ fn an_answer_promises_nothing_where_more_blocks_would_not_help() {
         parts: Vec::new(),
         copied: Vec::new(),
         mixes: Vec::new(),
+        absent_runs: Vec::new(),
         given: model::GivenChoices::default(),
     });
     let told = view(&imported.inputs()).answer;

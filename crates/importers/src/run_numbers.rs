@@ -1,0 +1,184 @@
+//! Runs of which a table has numbers before and after, and not their own (docs/method.md#m-absent-runs):
+//! which runs are absent may depend on what they would have measured.
+
+use crate::column_text::ColumnText;
+use crate::table_row::TableRow;
+use model::{AbsentRuns, SharedName};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The numbers of runs of each subject.
+type Numbers = BTreeMap<SharedName, BTreeSet<u32>>;
+
+/// Numbers that a column gives to runs, by the levels of parameters.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct RunNumbers {
+    column: String,
+    cells: BTreeMap<Vec<SharedName>, Numbers>,
+    /// Whether some file does not number its runs, or in another column: nothing is known of holes.
+    is_unknown: bool,
+}
+
+impl RunNumbers {
+    /// Takes the numbers of a file's rows, which this column has.
+    pub(crate) fn add(&mut self, column: Option<(&str, &ColumnText)>, rows: &[TableRow]) {
+        let numbers = column.and_then(|(name, fields)| {
+            let numbers: Option<Vec<u32>> = fields.iter().map(|field| field.parse().ok()).collect();
+            Some((name, numbers?))
+        });
+        let Some((name, numbers)) = numbers else {
+            self.is_unknown = true;
+            return;
+        };
+        if self.cells.is_empty() {
+            name.clone_into(&mut self.column);
+        }
+        self.is_unknown |= self.column != name;
+        for (row, number) in rows.iter().zip(numbers) {
+            let cell = self.cells.entry(row.levels.clone()).or_default();
+            cell.entry(row.subject.clone()).or_default().insert(number);
+        }
+    }
+
+    /// How many numbers each subject lacks; empty where none lacks one.
+    pub(crate) fn absent(&self) -> Vec<AbsentRuns> {
+        if self.is_unknown {
+            return Vec::new();
+        }
+        let mut of_subjects = Numbers::new();
+        for (subject, numbers) in self.cells.values().flatten() {
+            of_subjects.entry(subject.clone()).or_default().extend(numbers);
+        }
+        let count: usize = of_subjects.values().map(BTreeSet::len).sum();
+        let all = union(&of_subjects);
+        if !is_dense(&all) {
+            return Vec::new();
+        }
+        let found = if all.len() == count {
+            self.of_one_sequence(&of_subjects, &all)
+        } else {
+            self.of_own_sequences()
+        };
+        if found.iter().all(|one| one.absent == 0) { Vec::new() } else { found }
+    }
+
+    /// Where no two subjects share a number: all of them were counted together, and a number that is
+    /// absent may be one of a subject that has fewer runs than another.
+    fn of_one_sequence(&self, of_subjects: &Numbers, all: &BTreeSet<u32>) -> Vec<AbsentRuns> {
+        let range = span(all);
+        let holes = range - all.len();
+        let most = of_subjects.values().map(BTreeSet::len).max().unwrap_or(0);
+        let one = |(subject, own): (&SharedName, &BTreeSet<u32>)| {
+            let absent = holes.min(most - own.len());
+            AbsentRuns {
+                subject: subject.to_string(),
+                absent: absent as u32,
+                expected: (own.len() + absent) as u32,
+                told: format!(
+                    "{subject} has {} of {range} numbers in {}, of which {holes} are absent",
+                    own.len(),
+                    self.column
+                ),
+            }
+        };
+        of_subjects.iter().map(one).collect()
+    }
+
+    /// Where subjects share numbers, each was counted for itself: a subject lacks those between its
+    /// first and its last one that another subject has.
+    fn of_own_sequences(&self) -> Vec<AbsentRuns> {
+        let mut found: BTreeMap<&SharedName, [usize; 2]> = BTreeMap::new();
+        for numbers in self.cells.values() {
+            let all = union(numbers);
+            for (subject, own) in numbers {
+                let (Some(first), Some(last)) = (own.first(), own.last()) else { continue };
+                let expected = all.range(*first..=*last).count();
+                let of_subject = found.entry(subject).or_default();
+                of_subject[0] += expected - own.len();
+                of_subject[1] += expected;
+            }
+        }
+        let one = |(subject, [absent, expected]): (&SharedName, [usize; 2])| AbsentRuns {
+            subject: subject.to_string(),
+            absent: absent as u32,
+            expected: expected as u32,
+            told: format!("{subject} lacks {absent} of {expected} numbers in {}", self.column),
+        };
+        found.into_iter().map(one).collect()
+    }
+}
+
+/// The numbers of all subjects.
+fn union(numbers: &Numbers) -> BTreeSet<u32> {
+    numbers.values().flatten().copied().collect()
+}
+
+/// How many numbers there are from the first to the last one.
+fn span(numbers: &BTreeSet<u32>) -> usize {
+    let ends = numbers.first().zip(numbers.last());
+    ends.map_or(0, |(first, last)| (last - first) as usize + 1)
+}
+
+/// Whether at least half of the numbers from the first to the last are there: seeds and identifiers
+/// count nothing.
+fn is_dense(numbers: &BTreeSet<u32>) -> bool {
+    2 * numbers.len() >= span(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Mapping;
+    use crate::picture::imported;
+    use crate::tidy::CSV;
+
+    /// What is told of the runs that are absent in a table of rows `subject number`.
+    fn told(rows: &[(&str, u32)], replicate: &[&str]) -> Vec<String> {
+        let lines = rows.iter().map(|(subject, number)| format!("{subject},{number},{number}.5\n"));
+        let text = format!("s,run,v\n{}", lines.collect::<String>());
+        let mapping = Mapping {
+            subject: Some("s".to_owned()),
+            replicate: replicate.iter().map(|name| (*name).to_owned()).collect(),
+            values: vec![Mapping::value("v:lower:ms").unwrap()],
+            ..Mapping::default()
+        };
+        let plan = imported(&CSV, &[("x", text.as_bytes())], &mapping).unwrap().plan;
+        let absent = plan.imported.unwrap().absent_runs.into_iter();
+        absent.map(|one| format!("{}/{}: {}", one.absent, one.expected, one.told)).collect()
+    }
+
+    #[test]
+    fn numbers_that_one_subject_lacks_and_the_other_has_are_absent_runs() {
+        let of = |subject: &'static str, lacks: &'static [u32]| {
+            let numbers = (1..=20_u32).filter(move |number| !lacks.contains(number));
+            numbers.map(move |run| (subject, run))
+        };
+        let rows: Vec<_> = of("a", &[]).chain(of("b", &[3, 8, 15])).collect();
+        for replicate in [&["run"][..], &[]] {
+            let expected =
+                ["0/20: a lacks 0 of 20 numbers in run", "3/20: b lacks 3 of 20 numbers in run"];
+            assert_eq!(told(&rows, replicate), expected);
+        }
+        // What both lack, and what lies beyond the last one, is no hole.
+        let rows: Vec<_> = of("a", &[3, 8]).chain(of("b", &[3, 8, 19, 20])).collect();
+        assert_eq!(told(&rows, &["run"]), [""; 0]);
+    }
+
+    #[test]
+    fn numbers_that_count_all_runs_and_are_absent_may_be_those_of_the_subject_with_fewer() {
+        let all = |lacks: &'static [u32]| -> Vec<(&'static str, u32)> {
+            let numbers = (0..40_u32).filter(|number| !lacks.contains(number));
+            numbers.map(|run| (if run % 2 == 0 { "a" } else { "b" }, run)).collect()
+        };
+        for replicate in [&["run"][..], &[]] {
+            let expected = [
+                "0/20: a has 20 of 40 numbers in run, of which 3 are absent",
+                "3/20: b has 17 of 40 numbers in run, of which 3 are absent",
+            ];
+            assert_eq!(told(&all(&[3, 11, 25]), replicate), expected);
+        }
+        assert_eq!(told(&all(&[2, 3, 24, 25]), &["run"]), [""; 0], "as many of both");
+        assert_eq!(told(&all(&[]), &["run"]), [""; 0]);
+        let sparse: Vec<(&str, u32)> =
+            all(&[3, 11]).into_iter().map(|(subject, run)| (subject, run * 97)).collect();
+        assert_eq!(told(&sparse, &["run"]), [""; 0], "identifiers count nothing");
+    }
+}
