@@ -1,11 +1,12 @@
 //! One writer of the cache at a time.
 
 use crate::{Error, Result};
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, fchmod, flock};
 use rustix::io::Errno;
-use std::fs::{DirBuilder, File};
+use rustix::process::geteuid;
+use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, fchown};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,8 +14,17 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// Its user writes, everybody reads.
 const DIRECTORY_MODE: u32 = 0o755;
-/// The same of a file.
-const FILE_MODE: u32 = 0o644;
+/// Who can open a file can hold its lock: its user alone.
+const FILE_MODE: u32 = 0o600;
+/// Permissions of user, group and others (inode(7)).
+const PERMISSIONS: u32 = 0o777;
+/// Group and others may write.
+const WRITTEN_BY_OTHERS: u32 = 0o022;
+const ROOT: u32 = 0;
+/// A file of earlier versions, `lock`, could be opened and so held by everybody.
+const FILE: &str = "writer.lock";
+/// Between two looks at a name that others make and remove.
+const MOST_TRIES: u32 = 100;
 
 /// Held while the cache is written; the kernel of this machine lets go of it
 /// whatever happens to us.
@@ -40,9 +50,9 @@ impl CacheLock {
             .mode(DIRECTORY_MODE)
             .create(cache)
             .map_err(|error| Error::file("make", cache, error))?;
-        let path = cache.join("lock");
-        let mut file =
-            open_itself(&path).map_err(|error| Error::file("open the lock", &path, error))?;
+        let path = cache.join(FILE);
+        let mut file = open_itself(cache, &path)
+            .map_err(|error| Error::file("open the lock", &path, error))?;
         let start = Instant::now();
         let mut is_told = false;
         while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -69,15 +79,43 @@ impl CacheLock {
 }
 
 /// Opens the lock's file, which is emptied and written once it is held. A user who put a link of that
-/// name there, or another name of a file, would choose what is emptied.
-fn open_itself(path: &Path) -> io::Result<File> {
-    let flags =
-        OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match rustix::fs::open(path, flags, Mode::from_raw_mode(FILE_MODE)) {
-        Ok(file) => File::from(file),
-        Err(Errno::LOOP) => return Err(refused("a link has that name")),
-        Err(error) => return Err(error.into()),
-    };
+/// name there, or another name of a file, would choose what is emptied. Only its user can open it, and
+/// who may write in the cache, as a group that shares one: these can change what it is about anyway.
+fn open_itself(cache: &Path, path: &Path) -> io::Result<File> {
+    let above = cache.metadata()?;
+    for _ in 0..MOST_TRIES {
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Ok(file) => return checked(File::from(file), &above),
+            Err(Errno::LOOP) => return Err(refused("a link has that name")),
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        match made(path, &above) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            outcome => return outcome,
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::ResourceBusy))
+}
+
+/// What may be permitted of the lock of this cache.
+fn permitted(above: &Metadata) -> u32 {
+    let writers = above.mode() & WRITTEN_BY_OTHERS;
+    // A user who may write may read as well: the bit for reading is the next higher one.
+    FILE_MODE | writers | (writers << 1)
+}
+
+/// Permits so much of one's own file. File systems without modes (FAT) refuse that: there the mount
+/// decides who may open it.
+fn permit(file: &File, mode: u32) -> io::Result<()> {
+    match fchmod(file, Mode::from_raw_mode(mode)) {
+        Ok(()) | Err(Errno::PERM) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn checked(file: File, above: &Metadata) -> io::Result<File> {
     let found = file.metadata()?;
     if !found.is_file() {
         return Err(refused("it is no file"));
@@ -85,6 +123,27 @@ fn open_itself(path: &Path) -> io::Result<File> {
     if found.nlink() > 1 {
         return Err(refused("the file has another name, too"));
     }
+    let user = geteuid().as_raw();
+    let is_shared = above.mode() & WRITTEN_BY_OTHERS != 0;
+    if !is_shared && ![user, ROOT, above.uid()].contains(&found.uid()) {
+        return Err(refused("it belongs to another user"));
+    }
+    if found.mode() & PERMISSIONS & !permitted(above) != 0 {
+        if ![found.uid(), ROOT].contains(&user) {
+            return Err(refused("others may open it, and so hold it"));
+        }
+        permit(&file, found.mode() & permitted(above))?;
+    }
+    Ok(file)
+}
+
+fn made(path: &Path, above: &Metadata) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::from_raw_mode(FILE_MODE))?);
+    // Where it cannot be given to those who share it, they are refused, and nobody else is let in.
+    let owner = Some(above.uid()).filter(|_| geteuid().is_root());
+    let _ = fchown(&file, owner, Some(above.gid()));
+    permit(&file, permitted(above))?;
     Ok(file)
 }
 
@@ -106,7 +165,7 @@ mod tests {
         let (cache, other) = (home.path().join("cache"), home.path().join("other"));
         fs::create_dir(&cache).unwrap();
         fs::write(&other, "as it was").unwrap();
-        let lock = cache.join("lock");
+        let lock = cache.join(FILE);
         let refusal = || CacheLock::acquire(&cache, &mut |_| {}).unwrap_err().cause;
         symlink(&other, &lock).unwrap();
         assert!(refusal().contains("a link has that name"), "{}", refusal());
@@ -131,9 +190,33 @@ mod tests {
             let cache = home.path().join("above/cache");
             CacheLock::acquire(&cache, &mut |_| {}).unwrap();
             let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
-            let made = [mode(&home.path().join("above")), mode(&cache), mode(&cache.join("lock"))];
-            assert_eq!(made, [0o755, 0o755, 0o644].map(|due: u32| due & !umask), "{umask:o}");
+            let made = [mode(&home.path().join("above")), mode(&cache), mode(&cache.join(FILE))];
+            assert_eq!(made, [0o755 & !umask, 0o755 & !umask, 0o600], "{umask:o}");
         }
+    }
+
+    #[test]
+    fn who_can_only_read_a_cache_does_not_hold_it_and_a_group_that_writes_it_shares_the_lock() {
+        let home = tempfile::tempdir().unwrap();
+        let lock = home.path().join(FILE);
+        let mode = || lock.metadata().unwrap().mode() & PERMISSIONS;
+        let set_mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        for (cache, due) in [(0o755, 0o600), (0o775, 0o660), (0o2770, 0o660)] {
+            let _ = fs::remove_file(&lock);
+            set_mode(home.path(), cache);
+            CacheLock::acquire(home.path(), &mut |_| {}).unwrap();
+            assert_eq!(mode(), due, "{cache:o}");
+            set_mode(&lock, 0o644);
+            CacheLock::acquire(home.path(), &mut |_| {}).unwrap();
+            assert_eq!(mode() & !due, 0, "{cache:o}: rights that go further are taken back");
+        }
+        // That of an earlier version, which anybody could open.
+        fs::write(home.path().join("lock"), "").unwrap();
+        let held = File::open(home.path().join("lock")).unwrap();
+        held.lock().unwrap();
+        CacheLock::acquire_within(home.path(), Duration::ZERO, &mut |_| {}).unwrap();
     }
 
     #[test]

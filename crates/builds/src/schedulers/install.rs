@@ -709,7 +709,8 @@ mod tests {
         fn is_clean(&self) -> bool {
             let place = self.directory.path().join("cache/schedulers");
             let names = fs::read_dir(place).unwrap().flatten().map(|entry| entry.file_name());
-            names.into_iter().all(|name| ["lock", "logs", "bin"].iter().any(|known| name == *known))
+            let known = ["writer.lock", "logs", "bin"];
+            names.into_iter().all(|name| known.iter().any(|known| name == *known))
         }
     }
 
