@@ -15,12 +15,20 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sys::{Files, HostFiles};
+use std::time::{Duration, Instant};
+use sys::{FileAccess, Files, HostFiles, OpenFile};
 
 /// The folder beside it: how many records each campaign has, a file for each of them.
 const COUNTS: &str = "campaigns";
 /// The file's name.
 const FILE: &str = "attempts.jsonl";
+/// What is locked while it is read and written. The file itself can be read, and so locked, by
+/// everybody.
+const LOCK: &str = "attempts.lock";
+/// How long a campaign waits for another that is being counted, which takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Between two looks at whether it still is.
+const PAUSE: Duration = Duration::from_millis(20);
 /// A hundred thousand campaigns. A longer file is not ours.
 const LARGEST: u64 = 64 << 20;
 /// Version of a line. Lines of the first name none: the oldest know a question by one digest, later
@@ -309,6 +317,22 @@ impl Attempts {
         (self.file.with_file_name(COUNTS), format!("{created_unix_ns}.json"))
     }
 
+    /// The lock under which campaigns are counted, held for as long as the file is open.
+    fn locked(&self) -> io::Result<Box<dyn OpenFile>> {
+        let path = self.file.with_file_name(LOCK);
+        let file = self.files.open(&path, FileAccess::Lock)?;
+        let deadline = Instant::now() + PATIENCE;
+        while !file.try_lock()? {
+            if Instant::now() >= deadline {
+                let seconds = PATIENCE.as_secs();
+                let why = format!("another process has held {} for {seconds} s", path.display());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(file)
+    }
+
     fn count_asked(
         &self,
         plan: &Plan,
@@ -319,14 +343,14 @@ impl Attempts {
         if let Some(directory) = self.file.parent() {
             self.files.make_directories(directory)?;
         }
+        // Two campaigns that begin at once are two.
+        let _lock = self.locked()?;
         // No other name of a file: the user who put it there would choose what is counted in.
         let mut file = sys::append_to(&self.file)?;
         if file.metadata()?.nlink() > 1 {
             let why = "the file has another name, too: look who made it, and remove it";
             return Err(io::Error::other(why));
         }
-        // Two campaigns that begin at once are two.
-        file.lock()?;
         let entry = Entry {
             format: Some(FORMAT.to_owned()),
             unix_ns,
@@ -429,6 +453,7 @@ mod tests {
     use crate::fixtures::plan;
     use ::fixtures::{subject, workload};
     use model::{Imported, ImportedDesign, ImportedOrder};
+    use std::sync::mpsc::channel;
 
     fn counted(attempts: &Attempts, plan: &Plan, results: &Path, number: u64) -> Attempt {
         attempts.count(plan, (results, &format!("demo-{number}")), number).unwrap()
@@ -723,5 +748,38 @@ mod tests {
         assert!(attempts.count(&plan("demo", "one"), begins, 5).is_err());
         let blocked = Attempts::of(&home.path().join(FILE));
         assert!(blocked.count(&plan("demo", "one"), begins, 5).is_err());
+    }
+
+    /// What counting a campaign answers; it must answer within seconds.
+    fn counted_soon(directory: &Path) -> io::Result<Attempt> {
+        let (sender, receiver) = channel();
+        let directory = directory.to_owned();
+        std::thread::spawn(move || {
+            let attempts = Attempts::of(&directory);
+            sender.send(attempts.count(&plan("demo", "one"), (&directory, "demo-1"), 5))
+        });
+        receiver.recv_timeout(PATIENCE + Duration::from_secs(20)).unwrap()
+    }
+
+    #[test]
+    fn who_can_only_read_the_count_does_not_stop_it() {
+        let home = tempfile::tempdir().unwrap();
+        counted_soon(home.path()).unwrap();
+        let held = File::open(home.path().join(FILE)).unwrap();
+        held.lock().unwrap();
+        assert_eq!(counted_soon(home.path()).unwrap().of_plan, 2);
+        let mode = home.path().join(LOCK).metadata().unwrap().mode();
+        assert_eq!(mode & 0o777, 0o600, "nobody else can hold what is waited for");
+    }
+
+    #[test]
+    fn a_count_that_another_process_holds_is_given_up_with_the_reason() {
+        let home = tempfile::tempdir().unwrap();
+        let held = HostFiles.open(&home.path().join(LOCK), FileAccess::Lock).unwrap();
+        assert!(held.try_lock().unwrap());
+        let error = counted_soon(home.path()).unwrap_err();
+        assert!(error.to_string().contains("another process has held"), "{error}");
+        drop(held);
+        assert_eq!(counted_soon(home.path()).unwrap().of_plan, 1);
     }
 }

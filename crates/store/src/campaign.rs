@@ -9,6 +9,7 @@ use crate::documents::{
 use crate::durable::{failed, make_directories, replace_on, sync_directory};
 use crate::held_records::HeldRecords;
 use crate::load::{read_environment_on, read_origin, read_plan_on, read_state_on};
+use crate::lookup::LOCK;
 use crate::record_lines::{WrittenRecords, encode, write_bound};
 use crate::records::scan_digests_on;
 use crate::resumptions::resumption;
@@ -24,11 +25,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sys::{FileAccess, Files, HostFiles, OpenFile};
 
-/// An open campaign directory. The lock on `records.jsonl` is the kernel's: it
-/// ends with the process, however that ends.
+/// An open campaign directory. The lock is the kernel's: it ends with the process, however that ends.
 #[derive(Debug)]
 pub struct Campaign {
     files: Arc<dyn Files>,
+    _lock: Box<dyn OpenFile>,
     directory: PathBuf,
     plan: Plan,
     state: StateDocument,
@@ -116,6 +117,7 @@ impl Campaign {
             files.make_directory(&new).map_err(|error| failed("create", &new, &error))?;
         }
         let records = open_records(&**files, directory)?;
+        let lock = take_lock(&**files, directory)?;
         let state = StateDocument {
             format: STATE_FORMAT.to_owned(),
             created_unix_ns: unix_ns,
@@ -135,6 +137,7 @@ impl Campaign {
         sync_directory(&**files, results)?;
         Ok(Campaign {
             files: files.clone(),
+            _lock: lock,
             directory: directory.to_owned(),
             plan: plan.clone(),
             links: Links::root(plan, &state, origin.as_bytes()),
@@ -167,6 +170,7 @@ impl Campaign {
     pub fn open_on(files: Arc<dyn Files>, directory: &Path) -> Result<Campaign> {
         let plan = read_plan_on(&*files, directory)?;
         let records = open_records(&*files, directory)?;
+        let lock = take_lock(&*files, directory)?;
         let path = directory.join("records.jsonl");
         // A process that was killed may have written a record and not synced it: what is counted
         // from here on is on disk.
@@ -182,6 +186,7 @@ impl Campaign {
         }
         let mut campaign = Campaign {
             files,
+            _lock: lock,
             directory: directory.to_owned(),
             plan,
             links,
@@ -532,11 +537,17 @@ impl Campaign {
     }
 }
 
-/// Opens `records.jsonl` for appending and locks it.
+/// Opens `records.jsonl` for appending.
 fn open_records(files: &dyn Files, directory: &Path) -> Result<Box<dyn OpenFile>> {
     let path = directory.join("records.jsonl");
+    files.open(&path, FileAccess::Append).map_err(|error| failed("open", &path, &error))
+}
+
+/// Takes the lock of a campaign, which is held for as long as the file is open.
+fn take_lock(files: &dyn Files, directory: &Path) -> Result<Box<dyn OpenFile>> {
+    let path = directory.join(LOCK);
     let file =
-        files.open(&path, FileAccess::Append).map_err(|error| failed("open", &path, &error))?;
+        files.open(&path, FileAccess::Lock).map_err(|error| failed("open", &path, &error))?;
     match file.try_lock() {
         Ok(true) => Ok(file),
         Ok(false) => Err(Error::new(
@@ -563,6 +574,7 @@ mod tests {
     use crate::records::scan_on;
     use crate::{find_unfinished, load, resolve};
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     const NOW: u64 = 1_795_000_000_000_000_000;
 
@@ -606,6 +618,34 @@ mod tests {
         assert!(Campaign::open(campaign.directory()).is_err(), "it is locked");
         campaign.mark_finished().unwrap();
         assert!(load(campaign.directory()).unwrap().is_finished);
+    }
+
+    #[test]
+    fn who_can_only_read_a_campaign_neither_closes_it_nor_passes_for_its_run() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = create(results.path());
+        campaign.save_fingerprint(&fingerprint("6.12")).unwrap();
+        campaign.append(&mut record(0, vec![1.0])).unwrap();
+        let directory = campaign.directory().to_owned();
+        drop(campaign);
+        let mut held = Vec::new();
+        for entry in fs::read_dir(&directory).unwrap().flatten() {
+            let metadata = entry.metadata().unwrap();
+            // All that anybody else may open, for reading alone.
+            if metadata.is_dir() || metadata.permissions().mode() & 0o044 != 0 {
+                let file = fs::File::open(entry.path()).unwrap();
+                file.lock().unwrap();
+                held.push(file);
+            }
+        }
+        let find = || find_unfinished(results.path(), "digest", &fingerprint("6.12")).unwrap();
+        assert_eq!(find(), (Some(directory.clone()), None));
+        let open = Campaign::open(&directory).unwrap();
+        let (found, why) = find();
+        assert_eq!(found, None);
+        assert!(why.unwrap().contains("another process is running it"));
+        drop(open);
+        assert_eq!(find(), (Some(directory), None));
     }
 
     #[test]

@@ -4,9 +4,13 @@ use crate::load::{is_campaign, read_environment, read_plan, read_state};
 use crate::{CampaignState, durable::failed};
 use contract::{Error, Result};
 use model::{Fingerprint, Plan};
-use std::fs::{self, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use sys::{FileAccess, Files, HostFiles};
+
+/// What is locked while a campaign is open. Its other files can be read, and so locked, by everybody.
+pub(crate) const LOCK: &str = "writer.lock";
 
 /// The newest campaign that the same command would go on with, and why a newer
 /// candidate was not taken, in words for the user.
@@ -197,9 +201,14 @@ fn changed(began: &Fingerprint, identity: &Fingerprint) -> Option<String> {
     })
 }
 
+/// Whether a process has it open that may write there; what anybody else locks tells nothing.
 fn is_in_use(directory: &Path) -> bool {
-    sys::open_regular(&directory.join("records.jsonl"))
-        .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    let path = directory.join(LOCK);
+    // To look makes no file.
+    path.exists()
+        && HostFiles
+            .open(&path, FileAccess::Lock)
+            .is_ok_and(|file| matches!(file.try_lock(), Ok(false)))
 }
 
 /// The first few names, for an error message.

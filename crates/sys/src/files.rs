@@ -19,6 +19,9 @@ pub enum FileAccess {
     Append,
     /// For writing, empty; made where it is not there.
     Replace,
+    /// To be locked, and for nothing else; made where it is not there. Only its user can open it, and
+    /// who may write in its directory.
+    Lock,
 }
 
 /// Operations on paths. Errors are the kernel's answers.

@@ -1,6 +1,7 @@
 //! The files of this machine: what `Files` asks for, by the system calls.
 
 use crate::files::{FileAccess, Files, OpenFile, PrivateFiles};
+use crate::lock_file::open_lock;
 use crate::own_directory::check_own_directory;
 use crate::private_directory::PrivateDirectory;
 use crate::regular_file::{open_regular, open_regular_as};
@@ -28,6 +29,7 @@ impl Files for HostFiles {
             FileAccess::Replace => {
                 open_itself(options.write(true).create(true).truncate(true), path)?
             }
+            FileAccess::Lock => open_lock(path)?,
         }))
     }
 

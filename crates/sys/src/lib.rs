@@ -18,6 +18,7 @@ mod host_files;
 mod io_priority;
 mod kernel_log;
 mod links;
+mod lock_file;
 mod machine;
 mod machine_error;
 mod own_directory;

@@ -66,6 +66,9 @@ fn results_have_the_same_modes_whatever_the_umask() {
             let path = entry.unwrap().path();
             assert_eq!(mode(&path) & 0o022, 0, "{umask:o}: {}", path.display());
         }
+        // Who could open it could hold it.
+        assert_eq!(mode(&bench.campaign().join("writer.lock")), 0o600, "{umask:o}");
+        assert_eq!(mode(&bench.path().join("run/attempts.lock")), 0o600, "{umask:o}");
         // Beside the journal, in the bench's own directory, which only its user may enter.
         assert_eq!(mode(&bench.path().join("run/attempts.jsonl")) & 0o133, 0, "{umask:o}");
     }

@@ -6,7 +6,7 @@ use executor::{JournalEntry, Lock, LockHolder, journal_text};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
-use std::os::unix::fs::{chown, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::mpsc::channel;
@@ -259,6 +259,41 @@ fn a_fifo_in_place_of_a_file_of_a_campaign_is_refused_and_nobody_waits_for_it() 
         fs::rename(&aside, &path).unwrap();
     }
     bench.expect(0, &["show", &place]);
+}
+
+/// Locks all that its mode lets anybody open, as any user of the machine can.
+fn lock_what_others_can_open(directory: &Path, held: &mut Vec<File>) {
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let metadata = entry.metadata().unwrap();
+        if metadata.permissions().mode() & 0o044 != 0 {
+            let file = File::open(entry.path()).unwrap();
+            file.lock().unwrap();
+            held.push(file);
+        }
+        if metadata.is_dir() {
+            lock_what_others_can_open(&entry.path(), held);
+        }
+    }
+}
+
+#[test]
+fn locks_on_what_anybody_can_open_neither_stop_a_campaign_nor_pass_for_a_run() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", KNOWN_EFFECT);
+    bench.expect(0, &["run", &file]);
+    let mut held = Vec::new();
+    for directory in [bench.path().join("run"), bench.results()] {
+        lock_what_others_can_open(&directory, &mut held);
+    }
+    assert!(held.len() > 3, "{held:?}");
+    for arguments in [["judge", "last"], ["run", file.as_str()], ["judge", "last"]] {
+        let output = ended(&bench, &arguments);
+        let told = one_line(&output);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
+        assert!(!told.contains("not counted"), "{told}");
+    }
+    let counted = fs::read_to_string(bench.path().join("run/attempts.jsonl")).unwrap();
+    assert_eq!(counted.lines().count(), 2);
 }
 
 #[test]
