@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sys::{FileAccess, Files, Machine, OpenFile, PrivateFiles};
 
@@ -100,6 +100,14 @@ impl Files for FailingFiles {
 
     fn remove_tree(&self, path: &Path) -> io::Result<()> {
         self.below.remove_tree(path)
+    }
+
+    fn remove_made(&self, path: &Path) -> io::Result<()> {
+        self.below.remove_made(path)
+    }
+
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        self.below.real_path(path)
     }
 
     fn has_processes(&self) -> bool {

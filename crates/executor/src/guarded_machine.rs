@@ -10,7 +10,7 @@ use crate::lock::Lock;
 use crate::permitted_changes::PermittedChanges;
 use crate::restore::{acknowledge, restore};
 use contract::{Error, ErrorKind, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sys::Machine;
 
@@ -42,7 +42,11 @@ impl GuardedMachine {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub fn open_with(settings: ExecutorSettings, start: Arc<dyn StartGuardian>) -> Result<Self> {
+    pub fn open_with(
+        mut settings: ExecutorSettings,
+        start: Arc<dyn StartGuardian>,
+    ) -> Result<Self> {
+        settings.scratch = real_place(&settings.machine, &settings.scratch)?;
         let machine = &settings.machine;
         let lock = Lock::acquire(machine, &settings.purpose)?;
         lock.refuse_beside(machine)?;
@@ -116,6 +120,18 @@ impl GuardedMachine {
     }
 }
 
+/// Where a directory really is: restoring removes nothing through a link. Its own name stays, so
+/// that a link of that name is refused.
+fn real_place(machine: &Machine, path: &Path) -> Result<PathBuf> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Ok(path.to_owned());
+    };
+    let parent = machine.files().real_path(parent).map_err(|error| {
+        Error::environment(format!("cannot find out where {} is", path.display()), error)
+    })?;
+    Ok(parent.join(name))
+}
+
 /// Refuses a directory for files by which another user could lead writes elsewhere.
 fn refuse_foreign(machine: &Machine, path: &Path) -> Result<()> {
     machine.files().check_own_directory(path).map_err(|error| {
@@ -164,7 +180,6 @@ mod tests {
     use crate::changed_knob::changed_machine;
     use contract::Catalogue;
     use std::fs::File;
-    use std::path::PathBuf;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Duration;
 
@@ -233,6 +248,21 @@ mod tests {
         assert!(at("scratch").is_dir());
         opened.close().unwrap();
         assert!(!at("scratch").exists());
+    }
+
+    #[test]
+    fn a_place_is_known_without_the_links_that_lead_to_it() {
+        let home = tempfile::tempdir().unwrap();
+        let real = std::fs::canonicalize(home.path()).unwrap();
+        let machine = Machine::fake(home.path(), home.path().join("run")).unwrap();
+        std::fs::create_dir(home.path().join("results")).unwrap();
+        std::os::unix::fs::symlink(real.join("results"), home.path().join("link")).unwrap();
+        for path in ["link/scratch", "results/../results/scratch"] {
+            let place = real_place(&machine, &home.path().join(path)).unwrap();
+            assert_eq!(place, real.join("results/scratch"), "{path}");
+        }
+        let place = real_place(&machine, &home.path().join("none/yet/scratch")).unwrap();
+        assert_eq!(place, real.join("none/yet/scratch"));
     }
 
     #[test]

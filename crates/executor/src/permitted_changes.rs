@@ -5,8 +5,14 @@ use crate::journal_entry::JournalEntry;
 use contract::{Catalogue, Knob, is_file_of, is_name_of};
 use std::path::Path;
 
-/// What a directory for files of workloads is called: the campaign's, and that of a guest's disk.
-const SCRATCH: [&str; 2] = ["scratch", "schedlab"];
+/// What a directory for files of workloads is called, below a campaign's own.
+const SCRATCH: &str = "scratch";
+/// That on a guest's disk; its parent is `wire::SCRATCH_DISK`.
+const SCRATCH_ON_DISK: &str = "/run/schedlab-scratch/schedlab";
+/// Directories of the root in which a system is installed, or a kernel shows files: no trial makes
+/// anything below them.
+const INSTALLED: [&str; 11] =
+    ["bin", "boot", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "sys", "usr"];
 /// Where control groups of trials lie, below the mount points that [`sys::Cgroup`] looks for.
 const CGROUPS: [&str; 6] = [
     "/sys/fs/cgroup/schedlab.*",
@@ -83,11 +89,35 @@ impl PermittedChanges {
         }
     }
 
+    /// By the bytes of the path: neither empty names, `.` and `..`, nor a slash at the end.
     fn is_directory(&self, path: &Path) -> bool {
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-        let mut patterns = SCRATCH.into_iter().chain(self.directories.iter().map(String::as_str));
-        path.is_absolute() && patterns.any(|pattern| is_name_of(pattern, name))
+        let Some(path) = path.to_str() else { return false };
+        let Some((parent, name)) = path.strip_prefix('/').and_then(|path| path.rsplit_once('/'))
+        else {
+            return false;
+        };
+        let mut above = parent.split('/');
+        if !above.clone().all(|name| is_name_of("*", name))
+            || above.next().is_some_and(|first| INSTALLED.contains(&first))
+        {
+            return false;
+        }
+        path == SCRATCH_ON_DISK
+            || is_name_of(SCRATCH, name)
+            || self.directories.iter().any(|pattern| is_numbered_name_of(pattern, name))
     }
+}
+
+/// Whether a name is one that the pattern means, with the numbers of a process and a time in place
+/// of its `*`.
+fn is_numbered_name_of(pattern: &str, name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (begin, end) = pattern.split_once('*').unwrap_or((pattern, ""));
+    let numbers = name.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
+    is_name_of(pattern, name)
+        && numbers
+            .and_then(|numbers| numbers.split_once('-'))
+            .is_some_and(|(process, time)| is_number(process) && is_number(time))
 }
 
 fn foreign_mark(mark: &str) -> Option<String> {
@@ -132,7 +162,7 @@ mod tests {
         };
         for entry in [
             setting("/sys/block/sda/queue/scheduler"),
-            directory("/here/../results/x/scratch"),
+            directory("/here/results/x/scratch"),
             directory("/run/schedlab-scratch/schedlab"),
             directory("/data/schedlab-1-2"),
             cgroup("/sys/fs/cgroup/unified/schedlab.0123abcd.server"),
@@ -149,6 +179,19 @@ mod tests {
             setting("/proc/sys/kernel/core_pattern"),
             directory("/srv/somebody"),
             directory("/srv/somebody/scratch/.."),
+            directory("/srv/somebody/scratch/."),
+            directory("/srv/somebody/scratch/"),
+            directory("/srv/somebody//scratch"),
+            directory("//srv/scratch"),
+            directory("/srv/../plink/scratch"),
+            directory("/srv/usr/share/schedlab"),
+            directory("/var/lib/schedlab"),
+            directory("/var/cache/schedlab"),
+            directory("/usr/share/x/scratch"),
+            directory("/etc/schedlab-1-2"),
+            directory("/srv/schedlab-data"),
+            directory("/srv/schedlab-1-x"),
+            directory("/scratch"),
             directory("scratch"),
             directory("/"),
             cgroup("/sys/fs/cgroup/system.slice"),

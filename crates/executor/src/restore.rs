@@ -360,7 +360,7 @@ fn put_back(
         }
     }
     for directory in &open.directories {
-        match machine.files().remove_tree(directory) {
+        match machine.files().remove_made(directory) {
             Ok(()) => report.removed.push(directory.clone()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => {

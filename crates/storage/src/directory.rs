@@ -6,7 +6,7 @@ use model::StorageTarget;
 use std::path::{Path, PathBuf};
 use sys::Machine;
 
-/// What its names look like.
+/// What its names look like; the `*` stands for the number of a process and a time.
 pub(crate) const NAMES: &str = "schedlab-*";
 
 /// Why no files can be made there, and what to do.
@@ -33,6 +33,10 @@ pub(crate) fn hold(machine: &Machine, parent: &Path) -> Result<Box<dyn Held>, No
         let attempted = format!("cannot make files in {}", parent.display());
         return Err(Error::unsupported(attempted, why, remedy).into());
     }
+    // Restoring removes nothing through a link.
+    let parent = &std::fs::canonicalize(parent).map_err(|error| {
+        Error::environment(format!("cannot find out where {} is", parent.display()), error)
+    })?;
     let name = format!("schedlab-{}-{}", std::process::id(), sys::monotonic_ns());
     let own = parent.join(name);
     let path = own.display().to_string();

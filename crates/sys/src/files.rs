@@ -6,7 +6,7 @@
 use std::fmt;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::BorrowedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +99,24 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// # Errors
     /// What stops it; some of it may be gone by then.
     fn remove_tree(&self, path: &Path) -> io::Result<()>;
+
+    /// The same of a directory that was made here: nothing is removed through a link, wherever on
+    /// the way it is, nor on another file system that is mounted within.
+    ///
+    /// # Errors
+    /// Where a link or a file is on the way; otherwise those of [`Self::remove_tree`].
+    fn remove_made(&self, path: &Path) -> io::Result<()> {
+        self.remove_tree(path)
+    }
+
+    /// The path without links, `.` and `..`, of which the last names need not be there yet; files
+    /// without links have no other.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_owned())
+    }
 
     /// Whether processes that are started are seen through it: not in a simulator.
     fn has_processes(&self) -> bool;

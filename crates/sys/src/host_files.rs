@@ -2,6 +2,7 @@
 
 use crate::files::{FileAccess, Files, OpenFile, PrivateFiles};
 use crate::lock_file::open_lock;
+use crate::made_directory::remove_made_directory;
 use crate::own_directory::check_own_directory;
 use crate::private_directory::PrivateDirectory;
 use crate::regular_file::{open_regular, open_regular_as};
@@ -10,7 +11,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Its user writes, everybody reads.
 const DIRECTORY_MODE: u32 = 0o755;
@@ -82,6 +83,22 @@ impl Files for HostFiles {
 
     fn remove_tree(&self, path: &Path) -> io::Result<()> {
         fs::remove_dir_all(path)
+    }
+
+    fn remove_made(&self, path: &Path) -> io::Result<()> {
+        remove_made_directory(path)
+    }
+
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        match fs::canonicalize(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match (path.parent(), path.file_name()) {
+                    (Some(parent), Some(name)) => Ok(self.real_path(parent)?.join(name)),
+                    _ => Err(error),
+                }
+            }
+            outcome => outcome,
+        }
     }
 
     fn has_processes(&self) -> bool {

@@ -21,6 +21,7 @@ mod links;
 mod lock_file;
 mod machine;
 mod machine_error;
+mod made_directory;
 mod own_directory;
 mod perf_event;
 mod pressure;
