@@ -7,7 +7,7 @@
 
 use crate::journal_entry::JournalEntry;
 use crate::journal_messages::{APPENDED, BEGIN, NOW, OF_NEXT};
-use crate::journal_text::{JournalText, journal_line, journal_text, parse_journal};
+use crate::journal_text::{JournalText, journal_line, journal_text, parse_journal, whole_length};
 use crate::lock::make_runtime_directory;
 use crate::permitted_changes::PermittedChanges;
 use contract::{Error, ErrorKind, Result};
@@ -28,6 +28,8 @@ pub struct Journal {
     /// What the file holds, as far as it was read when it was opened or written since.
     text: JournalText,
     length: u64,
+    /// Whether its last line has its end: one that is whole or damaged without is kept.
+    is_ended: bool,
     /// Whether its name is on disk: a sync of the directory that failed is made up for.
     is_name_stored: bool,
     next_id: u64,
@@ -54,7 +56,7 @@ impl Journal {
         text_of(&path, directory.read(Self::FILE))?;
         let mut file =
             directory.append(Self::FILE).map_err(|error| cannot("open", &path, &error))?;
-        let length =
+        let (length, is_ended) =
             cut_torn_line(&mut *file).map_err(|error| cannot("truncate", &path, &error))?;
         // A process that was killed may have written a line and not synced it: a cut of power would
         // leave a hole before what is appended from here on.
@@ -69,6 +71,7 @@ impl Journal {
             file,
             text,
             length,
+            is_ended,
             is_name_stored: true,
             next_id,
             machine,
@@ -149,17 +152,19 @@ impl Journal {
         let number = self.text.last_number + 1;
         let line = journal_line(number, entry)
             .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
+        let end = if self.is_ended { "" } else { "\n" };
         let written = self
             .machine
             .check_space()
-            .and_then(|()| self.file.write_all(line.as_bytes()))
+            .and_then(|()| self.file.write_all(format!("{end}{line}").as_bytes()))
             .and_then(|()| self.file.sync_data());
         if let Err(error) = written {
             // Half a line would damage the next one; a torn end is dropped on reading anyway.
             let _ = self.file.set_length(self.length);
             return Err(cannot("append to", &self.path, &error));
         }
-        self.length += line.len() as u64;
+        self.length += (end.len() + line.len()) as u64;
+        self.is_ended = true;
         self.text.last_number = number;
         self.text.entries.push(entry.clone());
         self.send(&format!("{APPENDED}{line}"));
@@ -207,6 +212,7 @@ impl Journal {
         };
         self.file = write().map_err(|error| cannot("replace", &self.path, &error))?;
         self.length = text.len() as u64;
+        self.is_ended = true;
         // A guardian's copy has settings that the file lacked when it was opened.
         self.next_id = self.next_id.max(number_after(entries));
         self.text = JournalText {
@@ -271,14 +277,14 @@ fn whole(file: &mut dyn OpenFile) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Cuts off a line without an end, so that later appends begin a line; returns the length.
-fn cut_torn_line(file: &mut dyn OpenFile) -> std::io::Result<u64> {
+/// Cuts off a torn append; returns the length, and whether the last line has its end.
+fn cut_torn_line(file: &mut dyn OpenFile) -> std::io::Result<(u64, bool)> {
     let bytes = whole(file)?;
-    let kept = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
+    let (kept, is_ended) = whole_length(&bytes);
     if kept < bytes.len() {
         file.set_length(kept as u64)?;
     }
-    Ok(kept as u64)
+    Ok((kept as u64, is_ended))
 }
 
 /// Sets space aside behind `length` where the file system can.
@@ -337,7 +343,9 @@ mod tests {
         let whole = fs::read(directory.path().join(Journal::FILE)).unwrap();
         for length in 0..=whole.len() {
             fs::write(directory.path().join(Journal::FILE), &whole[..length]).unwrap();
-            let complete = whole[..length].iter().filter(|byte| **byte == b'\n').count();
+            let is_whole = whole.get(length) == Some(&b'\n');
+            let ends = whole[..length].iter().filter(|byte| **byte == b'\n').count();
+            let complete = ends + usize::from(is_whole);
             let mut journal = Journal::open(&machine, permitted()).unwrap();
             assert!(journal.text().entries.len() >= complete, "{length}");
             let id = journal.next_id();
@@ -345,6 +353,30 @@ mod tests {
             let entries = &journal.text().entries;
             assert_eq!(entries.last(), Some(&setting(id)));
             assert_eq!(entries.len(), complete + 1, "{length}");
+            assert_eq!(&Journal::read(&machine).unwrap(), journal.text(), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_end_is_kept_and_told_also_after_more_was_appended() {
+        for damage in ["\0\0\0", "4 x", " "] {
+            let directory = tempfile::tempdir().unwrap();
+            let machine = machine(directory.path());
+            let mut journal = Journal::open(&machine, permitted()).unwrap();
+            for id in 0..2 {
+                journal.append(&setting(id)).unwrap();
+            }
+            let mut text = fs::read(Journal::path(&machine)).unwrap();
+            text.extend(damage.as_bytes());
+            fs::write(Journal::path(&machine), &text).unwrap();
+            let mut journal = Journal::open(&machine, permitted()).unwrap();
+            assert_eq!(journal.text().entries.len(), 2, "{damage:?}");
+            let told = journal.text().damaged.clone();
+            assert_eq!(told.len(), 1, "{damage:?}: {told:?}");
+            journal.append(&setting(2)).unwrap();
+            let read = Journal::read(&machine).unwrap();
+            assert_eq!((read.entries.len(), &read.damaged), (3, &told), "{damage:?}");
+            assert_eq!(&read, journal.text());
         }
     }
 

@@ -6,6 +6,10 @@
 //! versions have the entries alone.
 
 use crate::journal_entry::JournalEntry;
+use serde::de::IgnoredAny;
+
+/// Hexadecimal digits of a checksum.
+const CHECKSUM_DIGITS: usize = 8;
 
 /// What a journal's text says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,39 +47,183 @@ pub fn journal_text(entries: &[JournalEntry]) -> serde_json::Result<String> {
     (1..).zip(entries).map(|(number, entry)| journal_line(number, entry)).collect()
 }
 
-/// Reads the text of a journal. A last line without an end is a torn append, announces a change
-/// that was never made, and is dropped; every other line that is damaged or missing is told.
+/// Reads the text of a journal. An append that was torn announces a change that was never made, and
+/// is dropped: a last line without an end that is the beginning of one that could have been written.
+/// Every other line that is damaged, missing or not in its place is told; all that are as they were
+/// written are used in the order of their numbers, whatever stands between them.
 #[must_use]
 pub fn parse_journal(text: &str) -> JournalText {
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let mut read = JournalText::default();
-    let mut has_numbers = false;
-    // Each took a number, whichever it was.
-    let mut unread = 0;
-    for (index, line) in whole.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        match parse_line(line, has_numbers) {
-            Ok((Some(number), _)) if number <= read.last_number => {
-                read.damaged.push(format!("line {}: number {number} comes again", index + 1));
-            }
-            Ok((number, entry)) => {
-                has_numbers |= number.is_some();
-                let expected = read.last_number + 1 + unread;
-                let number = number.unwrap_or(expected);
-                if number > expected {
-                    let last = number - 1;
-                    read.damaged.push(format!("numbers {expected} to {last} are not there"));
-                }
-                (read.last_number, unread) = (number, 0);
-                read.entries.push(entry);
-            }
-            Err(why) => {
-                unread += 1;
-                read.damaged.push(format!("line {}: {why}", index + 1));
+    Lines::of(text).read()
+}
+
+/// The length of a journal without the torn append at its end, and whether its last line then has
+/// its end.
+pub(crate) fn whole_length(bytes: &[u8]) -> (usize, bool) {
+    let last = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let is_torn = Lines::of(&String::from_utf8_lossy(bytes)).is_torn;
+    let length = if is_torn { last } else { bytes.len() };
+    (length, length == last)
+}
+
+/// A line that is as it was written.
+struct GoodLine {
+    number: u64,
+    entry: JournalEntry,
+    /// Damaged lines right before it: each took a number, whichever it was.
+    unread_before: u64,
+}
+
+/// The lines of a journal as they stand in it.
+#[derive(Default)]
+struct Lines {
+    good: Vec<GoodLine>,
+    damaged: Vec<String>,
+    has_numbers: bool,
+    /// The largest number so far.
+    largest: u64,
+    /// Damaged lines since the last good one.
+    unread: u64,
+    is_torn: bool,
+}
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let mut lines = Self::default();
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            match line.strip_suffix('\n') {
+                Some(line) => lines.add(index + 1, line),
+                None => lines.add_last(index + 1, line),
             }
         }
+        lines
     }
-    read.last_number += unread;
-    read
+
+    /// The last line, where it has no end.
+    fn add_last(&mut self, index: usize, line: &str) {
+        self.is_torn = is_torn(line, self.largest + self.unread + 1, self.has_numbers);
+        if !self.is_torn {
+            self.add(index, line);
+        }
+    }
+
+    fn add(&mut self, index: usize, line: &str) {
+        match parse_line(line, self.has_numbers) {
+            Ok((number, entry)) => {
+                self.has_numbers |= number.is_some();
+                let number = number.unwrap_or(self.largest + 1 + self.unread);
+                self.add_good(index, number, entry);
+            }
+            Err(why) => self.add_damaged(index, line, &why),
+        }
+    }
+
+    fn add_good(&mut self, index: usize, number: u64, entry: JournalEntry) {
+        if number <= self.largest {
+            if self.good.iter().any(|line| line.number == number && line.entry == entry) {
+                self.damaged.push(format!("line {index}: number {number} comes again"));
+                return;
+            }
+            self.damaged.push(format!("line {index}: number {number} is not in its place"));
+        }
+        self.largest = self.largest.max(number);
+        let unread_before = std::mem::take(&mut self.unread);
+        self.good.push(GoodLine { number, entry, unread_before });
+    }
+
+    /// A line that is not as it was written may hold others that are.
+    fn add_damaged(&mut self, index: usize, line: &str, why: &str) {
+        let (found, is_all) = good_lines_in(line);
+        if found.is_empty() {
+            self.damaged.push(format!("line {index}: {why}"));
+        } else {
+            let rest = "what else stands there is not as it was written";
+            self.damaged.push(format!("line {index}: it holds {} good ones; {rest}", found.len()));
+        }
+        for (number, entry) in found {
+            self.has_numbers = true;
+            self.add_good(index, number, entry);
+        }
+        self.unread += u64::from(!is_all);
+    }
+
+    fn read(self) -> JournalText {
+        let Self { mut good, mut damaged, largest, unread, .. } = self;
+        good.sort_by_key(|line| line.number);
+        let mut last = 0;
+        for line in &good {
+            let expected = last + 1 + line.unread_before;
+            if line.number > expected {
+                let before = line.number - 1;
+                damaged.push(format!("numbers {expected} to {before} are not there"));
+            }
+            last = line.number;
+        }
+        let entries = good.into_iter().map(|line| line.entry).collect();
+        JournalText { entries, damaged, last_number: largest + unread }
+    }
+}
+
+/// Whether a last line without an end is the beginning of the line of this number. An append that a
+/// kill or a full disk tore off holds no zero byte; what a cut of power left may, and is told.
+fn is_torn(line: &str, number: u64, has_numbers: bool) -> bool {
+    let is_begun = |text: &str| {
+        text.starts_with('{')
+            && serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof())
+    };
+    if line.starts_with('{') {
+        return !has_numbers && is_begun(line);
+    }
+    let number = format!("{number} ");
+    let Some(rest) = line.strip_prefix(&number) else { return number.starts_with(line) };
+    let checksum = rest.split(' ').next().unwrap_or_default();
+    if !checksum.bytes().all(is_checksum_digit) {
+        return false;
+    }
+    match rest[checksum.len()..].strip_prefix(' ') {
+        None => checksum.len() <= CHECKSUM_DIGITS,
+        Some(entry) => checksum.len() == CHECKSUM_DIGITS && (entry.is_empty() || is_begun(entry)),
+    }
+}
+
+/// The lines with a number and a matching checksum within this text, whatever stands between them;
+/// and whether nothing but separators does.
+fn good_lines_in(text: &str) -> (Vec<(u64, JournalEntry)>, bool) {
+    let (mut found, mut rest) = (Vec::new(), text);
+    let mut is_all = true;
+    while !rest.is_empty() {
+        if let Some((line, entry)) = good_line_at(rest) {
+            found.push(entry);
+            rest = &rest[line..];
+            continue;
+        }
+        let mut letters = rest.chars();
+        is_all &= letters.next().is_some_and(char::is_whitespace);
+        rest = letters.as_str();
+    }
+    let is_all = is_all && !found.is_empty();
+    (found, is_all)
+}
+
+/// The line with a matching checksum at the beginning of this text, and its length in bytes.
+fn good_line_at(text: &str) -> Option<(usize, (u64, JournalEntry))> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = (&text[..digits], text[digits..].strip_prefix(' ')?);
+    let checksum = rest.bytes().take_while(|byte| is_checksum_digit(*byte)).count();
+    if digits == 0 || checksum != CHECKSUM_DIGITS {
+        return None;
+    }
+    let entry = rest[CHECKSUM_DIGITS..].strip_prefix(' ').filter(|entry| entry.starts_with('{'))?;
+    let mut values = serde_json::Deserializer::from_str(entry).into_iter::<IgnoredAny>();
+    values.next()?.ok()?;
+    let length = number.len() + 1 + CHECKSUM_DIGITS + 1 + values.byte_offset();
+    match parse_line(&text[..length], true) {
+        Ok((Some(number), entry)) => Some((length, (number, entry))),
+        _ => None,
+    }
+}
+
+fn is_checksum_digit(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
 /// A line's number, where it has one, and its entry.
@@ -124,16 +272,11 @@ mod tests {
                 let read = parse_journal(&String::from_utf8_lossy(&bytes));
                 let line = text[..at].matches('\n').count();
                 let is_end = text.as_bytes()[at] == b'\n';
-                let good = written
-                    .iter()
-                    .enumerate()
-                    .filter(|(index, _)| *index != line && !(is_end && *index == line + 1));
+                let good = written.iter().enumerate().filter(|(index, _)| is_end || *index != line);
                 for (_, entry) in good {
                     assert!(read.entries.contains(entry), "{at} {bit}: {read:?}");
                 }
-                // The end of the last line makes it a torn one.
-                let is_told = !read.damaged.is_empty() || at + 1 == text.len();
-                assert!(is_told, "{at} {bit}: {}", lines[line]);
+                assert!(!read.damaged.is_empty(), "{at} {bit}: {}", lines[line]);
             }
         }
     }
@@ -167,12 +310,56 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_end_is_no_damage() {
+    fn a_torn_end_is_no_damage_and_a_whole_line_without_its_end_is_used() {
         let text = journal_text(&entries(3)).unwrap();
         for length in 0..text.len() {
             let read = parse_journal(&text[..length]);
-            assert_eq!(read.entries.len(), text[..length].matches('\n').count());
-            assert_eq!(read.damaged, Vec::<String>::new());
+            let is_whole = text[length..].starts_with('\n');
+            let count = text[..length].matches('\n').count() + usize::from(is_whole);
+            assert_eq!(read.entries.len(), count, "{length}");
+            assert_eq!(read.damaged, Vec::<String>::new(), "{length}");
+            let last = text[..length].rfind('\n').map_or(0, |end| end + 1);
+            let kept = if is_whole { length } else { last };
+            assert_eq!(whole_length(text[..length].as_bytes()), (kept, kept == last));
         }
+        let read = parse_journal("{\"entry\":\"group\",\"group\":77}\n{\"entry\":\"gro");
+        assert_eq!((read.entries, read.damaged), (entries(1), Vec::new()));
+    }
+
+    #[test]
+    fn bytes_at_the_end_that_no_append_can_have_left_are_told_and_cost_no_good_line() {
+        let text = journal_text(&entries(3)).unwrap();
+        let last = text.trim_end().rfind('\n').unwrap() + 1;
+        for end in ["\0", "   ", "garbage", "4 zz", "9 0000", "4 000000000", "4 00000000 [", "{"] {
+            let read = parse_journal(&(text.clone() + end));
+            assert_eq!((read.entries, read.damaged.len()), (entries(3), 1), "{end:?}");
+            let (length, is_ended) = whole_length((text.clone() + end).as_bytes());
+            assert_eq!((length, is_ended), (text.len() + end.len(), false), "{end:?}");
+        }
+        for at in last..text.len() {
+            let zeros = text[..at].to_owned() + &"\0".repeat(text.len() - at);
+            let read = parse_journal(&zeros);
+            assert_eq!(read.damaged.len(), 1, "{at}: {read:?}");
+            let count = if at + 1 == text.len() { 3 } else { 2 };
+            assert_eq!(read.entries, entries(count), "{at}");
+        }
+        for other in ["\0", "\u{fffd}"] {
+            let read = parse_journal(&other.repeat(512));
+            assert_eq!((read.entries.len(), read.damaged.len()), (0, 1), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn good_lines_are_used_in_the_order_of_numbers_whatever_stands_between_them() {
+        let text = journal_text(&entries(4)).unwrap();
+        for end in [" ", "\r", "\r\n", "\0", ""] {
+            let read = parse_journal(&text.replace('\n', end));
+            assert_eq!((read.entries, read.last_number >= 4), (entries(4), true), "{end:?}");
+            assert!(!read.damaged.is_empty(), "{end:?}");
+        }
+        let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+        lines.reverse();
+        let read = parse_journal(&lines.concat());
+        assert_eq!((read.entries, read.damaged.len(), read.last_number), (entries(4), 3, 4));
     }
 }

@@ -191,6 +191,12 @@ impl Schedule {
             return self.forget();
         }
         let text = self.read();
+        if self.machine.state().is_harmed {
+            if text.damaged.is_empty() || !self.possible.contains(&text.entries) {
+                self.machine.blame(format!("zeros that a cut of power left are read as {text:?}"));
+            }
+            return self.forget();
+        }
         self.check_found(&text);
         self.possible = vec![text.entries];
     }

@@ -141,6 +141,9 @@ impl SimulatedMachine {
         let memory = is_runtime_memory.then_some(Path::new(RUNTIME));
         disk.lose_power(random, memory);
         kernel.reboot(random);
+        // Sectors of an append that did not get there, behind a length that did: to be told.
+        let has_zeros = state.journal().is_some_and(|file| state.disk.bytes(file).contains(&0));
+        state.is_harmed |= has_zeros;
         state.locks.clear();
         state.pipe = None;
         state.tell(|| "-- the power was cut".to_owned());

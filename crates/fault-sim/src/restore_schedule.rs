@@ -323,7 +323,7 @@ impl Schedule {
         self.facts.cuts += 1;
         let has_lost_pages = self.machine.state().has_lost_pages;
         self.machine.lose_power();
-        if has_lost_pages {
+        if has_lost_pages || self.machine.state().is_harmed {
             // What they said is of another boot, and would be told as unknown.
             self.machine.forget_journal();
         }

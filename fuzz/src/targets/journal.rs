@@ -15,7 +15,9 @@ fn run(bytes: &[u8]) -> Reaction {
         if let Ok(whole) = journal_text(&read.entries) {
             let again = parse_journal(&whole);
             assert_eq!((&again.entries, again.damaged.len()), (&read.entries, 0));
-            assert_eq!(parse_journal(&format!("{whole}9 01234567 {{\"entry\":\"sett")), again);
+            let next = again.last_number + 1;
+            let torn = format!("{whole}{next} 01234567 {{\"entry\":\"sett");
+            assert_eq!(parse_journal(&torn), again);
             // Behind a damaged line, which took the number 1 and is told.
             let behind = parse_journal(&format!("damaged\n{whole}"));
             assert_eq!((&behind.entries, behind.damaged.len()), (&read.entries, 1));
