@@ -41,6 +41,7 @@ mod restore;
 mod running;
 mod standstill;
 mod supervisor;
+mod told_lines;
 mod trial;
 mod trial_resources;
 mod undo;

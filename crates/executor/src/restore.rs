@@ -9,6 +9,7 @@ use crate::journal_entry::JournalEntry;
 use crate::journal_text::JournalText;
 use crate::kill_processes::end;
 use crate::permitted_changes::PermittedChanges;
+use crate::told_lines::{each_on_one_line, unknown};
 use contract::{Error, ON_TOP, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -243,15 +244,6 @@ impl Open {
     }
 }
 
-/// What the journal's damaged lines say, which nobody knows.
-fn unknown(machine: &Machine, text: &JournalText) -> Vec<String> {
-    let path = Journal::path(machine);
-    let told = |line: &String| {
-        format!("{}: {line}: what it says is unknown; read it, then remove it", path.display())
-    };
-    text.damaged.iter().map(told).collect()
-}
-
 impl OpenSetting {
     fn line(&self) -> String {
         let name =
@@ -294,7 +286,7 @@ pub fn pending(machine: &Machine, permitted: &PermittedChanges) -> Result<Vec<St
     lines.extend(open.left_alone.iter().map(|line| format!("{line} (left alone)")));
     lines.extend(open.refused);
     lines.extend(open.unknown);
-    Ok(lines)
+    Ok(each_on_one_line(lines))
 }
 
 /// Puts back everything the journal holds that this binary can have changed, and leaves only
@@ -367,6 +359,9 @@ fn put_back(
                 report.failed.push(format!("cannot remove {}: {error}", directory.display()));
             }
         }
+    }
+    for lines in [&mut report.restored, &mut report.left_alone, &mut report.failed] {
+        *lines = each_on_one_line(std::mem::take(lines));
     }
     let untold = report
         .left_alone
@@ -1065,6 +1060,27 @@ mod tests {
         let error = report.into_result().unwrap_err();
         assert_eq!(error.kind, contract::ErrorKind::RestoreIncomplete);
         assert_eq!(restore(&machine, &mut journal, false, &[]).unwrap().failed.len(), 2);
+    }
+
+    #[test]
+    fn no_text_of_a_journal_passes_for_a_line_of_what_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = journal(&machine);
+        let line = "a knob\nput back everything".to_owned();
+        let mut entries = journal.text().entries.clone();
+        entries.push(JournalEntry::LeftAlone { line, id: None });
+        let mark = "HOME=/root\nnothing to put back".to_owned();
+        entries.push(JournalEntry::Standing { group: 77, mark });
+        journal.replace(&entries).unwrap();
+        let pending = pending(&machine, &permitted()).unwrap();
+        assert_eq!(pending.len(), 2, "{pending:?}");
+        let report = restore(&machine, &mut journal, false, &[]).unwrap();
+        assert_eq!((report.left_alone.len(), report.failed.len()), (1, 1), "{report:?}");
+        assert_eq!(report.left_alone[0], "a knob\\nput back everything");
+        for line in pending.iter().chain(&report.left_alone).chain(&report.failed) {
+            assert!(!line.contains('\n') && line.contains("\\n"), "{line}");
+        }
     }
 
     #[test]

@@ -35,7 +35,8 @@ pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
         text.push_str(&format!("ended process {pid}\n"));
     }
     for path in &report.removed {
-        text.push_str(&format!("removed {}\n", path.display()));
+        let path = path.display().to_string().replace('\n', "\\n");
+        text.push_str(&format!("removed {path}\n"));
     }
     for line in &report.left_alone {
         text.push_str(&format!("left alone, somebody else changed it: {line}\n"));
