@@ -19,6 +19,10 @@ pub(crate) enum Damage {
     LineAgain,
     /// Bytes in a row are zeros.
     Zeros,
+    /// Two lines in a row change places.
+    Exchange,
+    /// Ends of lines are blanks.
+    Blanks,
 }
 
 /// What can be damaged of a text of lines: all up to the end of its last whole line. Without that
@@ -32,10 +36,20 @@ pub(crate) fn damaged(text: &[u8], random: &mut Random) -> Option<(Vec<u8>, Dama
     let length = whole_lines(text)?;
     let (lines, rest) = text.split_at(length);
     let split: Vec<&[u8]> = lines.split(|byte| *byte == b'\n').collect();
-    let damages = [Damage::Flip, Damage::Flip, Damage::LostLine, Damage::LineAgain, Damage::Zeros];
+    let damages = [
+        Damage::Flip,
+        Damage::Flip,
+        Damage::LostLine,
+        Damage::LineAgain,
+        Damage::Zeros,
+        Damage::Exchange,
+        Damage::Blanks,
+    ];
     let damage = match *random.pick(&damages) {
-        // The last one is not missed, and no middle one is there.
-        Damage::LostLine if split.len() < 2 => Damage::LineAgain,
+        // The last one is not missed, and there is no other, nor an end between two.
+        Damage::LostLine | Damage::Exchange | Damage::Blanks if split.len() < 2 => {
+            Damage::LineAgain
+        }
         damage => damage,
     };
     let bytes = match damage {
@@ -57,6 +71,13 @@ pub(crate) fn damaged(text: &[u8], random: &mut Random) -> Option<(Vec<u8>, Dama
             split.insert(to, split[line]);
             split.join(&b'\n')
         }
+        Damage::Exchange => {
+            let mut split = split;
+            let first = random.below(split.len() - 1);
+            split.swap(first, first + 1);
+            split.join(&b'\n')
+        }
+        Damage::Blanks => split.join(&b' '),
         Damage::Zeros => {
             let first = random.below(length);
             let end = length.min(first + 1 + random.below(MOST_ZEROS));
@@ -120,7 +141,7 @@ mod tests {
                 seen.push(damage);
             }
         }
-        assert_eq!(seen.len(), 4, "{seen:?}");
+        assert_eq!(seen.len(), 6, "{seen:?}");
         assert_eq!(damaged(b"half a line", &mut Random::new(1)), None);
     }
 }
