@@ -24,7 +24,8 @@ pub trait HeldKnob: Sync {
     ) -> Result<Box<dyn Held>, NotHeld>;
 
     /// Names of directories that the executor makes for what is held, and removes with all that
-    /// is in them, with one `*` for whatever part: restoring removes no others.
+    /// is in them, with one `*` for the number of a process and a time (`77-123456`): restoring
+    /// removes no others.
     fn makes(&self) -> &'static [&'static str] {
         &[]
     }

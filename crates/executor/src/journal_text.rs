@@ -48,8 +48,8 @@ pub fn journal_text(entries: &[JournalEntry]) -> serde_json::Result<String> {
 }
 
 /// Reads the text of a journal. An append that was torn announces a change that was never made, and
-/// is dropped: a last line without an end that is the beginning of one that could have been written.
-/// Every other line that is damaged, missing or not in its place is told; all that are as they were
+/// is dropped: a last line without an end that is the beginning of one that could have been
+/// written. Every other line that is damaged, missing or not in its place is told; all that are as they were
 /// written are used in the order of their numbers, whatever stands between them.
 #[must_use]
 pub fn parse_journal(text: &str) -> JournalText {
@@ -320,7 +320,7 @@ mod tests {
             assert_eq!(read.damaged, Vec::<String>::new(), "{length}");
             let last = text[..length].rfind('\n').map_or(0, |end| end + 1);
             let kept = if is_whole { length } else { last };
-            assert_eq!(whole_length(text[..length].as_bytes()), (kept, kept == last));
+            assert_eq!(whole_length(&text.as_bytes()[..length]), (kept, kept == last));
         }
         let read = parse_journal("{\"entry\":\"group\",\"group\":77}\n{\"entry\":\"gro");
         assert_eq!((read.entries, read.damaged), (entries(1), Vec::new()));

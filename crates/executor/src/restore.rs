@@ -1063,6 +1063,27 @@ mod tests {
     }
 
     #[test]
+    fn what_a_link_leads_to_is_kept_and_reported_whatever_the_journal_calls_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = fs::canonicalize(directory.path()).unwrap();
+        let machine = machine(directory.path());
+        let mut journal = journal(&machine);
+        let kept = home.join("victim/scratch/file");
+        fs::create_dir_all(kept.parent().unwrap()).unwrap();
+        fs::write(&kept, "x").unwrap();
+        std::os::unix::fs::symlink(home.join("victim"), home.join("link")).unwrap();
+        std::os::unix::fs::symlink(home.join("victim"), home.join("scratch")).unwrap();
+        for path in ["scratch", "scratch/.", "scratch/", "link/scratch", "victim/../link/scratch"] {
+            let made = JournalEntry::Directory { path: home.join(path) };
+            let session = journal.text().entries[0].clone();
+            journal.replace(&[session, made]).unwrap();
+            let report = restore(&machine, &mut journal, false, &[]).unwrap();
+            assert_eq!((report.failed.len(), report.removed.len()), (1, 0), "{path}: {report:?}");
+            assert!(kept.exists(), "{path}");
+        }
+    }
+
+    #[test]
     fn no_text_of_a_journal_passes_for_a_line_of_what_is_told() {
         let directory = tempfile::tempdir().unwrap();
         let machine = machine(directory.path());
