@@ -37,15 +37,21 @@ impl Family {
 
     /// All but one question.
     pub(crate) fn without(&self, index: usize) -> FamilyOfOthers {
-        let mut p_values = self.p_values.clone();
-        p_values.remove(self.ranks[index]);
-        let count = self.p_values.len();
+        let (count, own) = (self.p_values.len(), self.ranks[index]);
+        let others = self.p_values[..own].iter().chain(&self.p_values[own + 1..]);
+        let mut family = FamilyOfOthers { count, p_values: Vec::new(), adjusted: Vec::new() };
         let mut highest = 0.0_f64;
-        let adjusted = p_values.iter().enumerate().map(|(rank, p)| {
+        for (rank, p) in others.enumerate() {
             highest = highest.max((count - rank) as f64 * p);
-            highest
-        });
-        FamilyOfOthers { count, adjusted: adjusted.collect(), p_values }
+            family.p_values.push(*p);
+            family.adjusted.push(highest);
+            // Whatever stands behind it has 1. Most p-values of a large family do, and each of its
+            // questions asks for the others.
+            if highest >= 1.0 {
+                break;
+            }
+        }
+        family
     }
 }
 
@@ -54,7 +60,7 @@ impl Family {
 pub(crate) struct FamilyOfOthers {
     /// Of the whole family.
     count: usize,
-    /// Of the others, ascending.
+    /// Of the others, ascending, as far as Holm's procedure makes less than 1 of them, and one more.
     p_values: Vec<f64>,
     /// What Holm's procedure makes of each, were the question behind it.
     adjusted: Vec<f64>,
