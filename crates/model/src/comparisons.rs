@@ -97,8 +97,18 @@ impl Plan {
         if self.subject(id)?.is_control {
             return Some(self.reference());
         }
-        let pairs = self.comparisons.pairs(&self.subjects);
-        pairs.into_iter().find_map(|(reference, other)| (other.id == id).then_some(reference))
+        // No list of all pairs: each subject asks, and pairs grow with the square of the subjects.
+        match &self.comparisons {
+            Comparisons::Reference | Comparisons::All => {
+                let first = self.subjects.iter().find(|subject| !subject.is_control);
+                first.filter(|first| first.id != id)
+            }
+            Comparisons::Within(factor) => {
+                let groups = groups(&self.subjects, factor);
+                let of_group = |group: &Group<'_>| group.others.iter().any(|other| other.id == id);
+                groups.into_iter().find(of_group).and_then(|group| group.reference)
+            }
+        }
     }
 }
 
