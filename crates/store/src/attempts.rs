@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -94,6 +95,27 @@ struct Compared {
 /// What one of two subjects has that the other lacks, in an order that does not depend on theirs.
 type Pair<'l> = [BTreeSet<&'l str>; 2];
 
+/// Digests of pairs, ascending. A thousand subjects differ by half a million pairs, which would
+/// take hundreds of megabytes; two of so many digests of 64 bits are equal by chance once in a
+/// million campaigns.
+#[derive(Debug, Default)]
+struct PairDigests(Vec<u64>);
+
+impl PairDigests {
+    fn of(compared: &Compared) -> Self {
+        let mut digests: Vec<u64> = compared.pairs().map(|pair| digest(&pair)).collect();
+        digests.sort_unstable();
+        Self(digests)
+    }
+}
+
+/// The digest of a pair, which is only compared with others of the same process.
+fn digest(pair: &Pair<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    pair.hash(&mut hasher);
+    hasher.finish()
+}
+
 impl Compared {
     fn of(plan: &Plan) -> Self {
         let of_subject = |subject: &Subject| -> BTreeSet<String> {
@@ -130,9 +152,9 @@ impl Compared {
     }
 
     /// Whether another, which differs by these pairs, has one of its pairs and one of its workloads.
-    fn is_related(&self, other: &Self, pairs: &BTreeSet<Pair<'_>>) -> bool {
+    fn is_related(&self, other: &Self, pairs: &PairDigests) -> bool {
         !self.workloads.is_disjoint(&other.workloads)
-            && self.pairs().any(|pair| pairs.contains(&pair))
+            && self.pairs().any(|pair| pairs.0.binary_search(&digest(&pair)).is_ok())
     }
 }
 
@@ -188,7 +210,7 @@ impl Asked {
 
     /// Whether another, whose subjects differ by these pairs, compares two subjects that differ as
     /// two of its own by one of its workloads, or has one of its files.
-    fn is_related(&self, other: &Self, pairs: &BTreeSet<Pair<'_>>) -> bool {
+    fn is_related(&self, other: &Self, pairs: &PairDigests) -> bool {
         if !self.files.is_disjoint(&other.files) {
             return true;
         }
@@ -216,14 +238,14 @@ impl Asked {
 
 impl Entry {
     /// How each two of its subjects differ.
-    fn pairs(&self) -> BTreeSet<Pair<'_>> {
+    fn pairs(&self) -> PairDigests {
         let compared = self.asked.as_ref().and_then(|asked| asked.compared.as_ref());
-        compared.map(|compared| compared.pairs().collect()).unwrap_or_default()
+        compared.map(PairDigests::of).unwrap_or_default()
     }
 
     /// Whether a campaign whose subjects differ by these pairs is another attempt at what this one
     /// asks.
-    fn is_related(&self, other: &Self, pairs: &BTreeSet<Pair<'_>>) -> bool {
+    fn is_related(&self, other: &Self, pairs: &PairDigests) -> bool {
         self.plan == other.plan
             || match (&self.asked, &other.asked) {
                 (Some(own), Some(asked)) => own.is_related(asked, pairs),
