@@ -80,6 +80,31 @@ pub static IMPORT_COMPARISONS: ReaderLimit = ReaderLimit::of(
     "comparisons",
     "compare with the reference only (--pairs reference), or name fewer parameters",
 );
+/// Values of one import: rows times metrics. Each takes about a hundred bytes.
+pub static IMPORT_VALUES: ReaderLimit =
+    ReaderLimit::of("IMPORT_VALUES", 2_500_000, "values", "import fewer metrics or rows at once");
+/// Values of one import times its metrics: each metric is looked for among the values of a row.
+pub static IMPORT_LOOKUPS: ReaderLimit = ReaderLimit::of(
+    "IMPORT_LOOKUPS",
+    100_000_000,
+    "values times metrics",
+    "import fewer metrics at once",
+);
+/// Fields of columns that nobody named, or that name executions: each is asked what it may be.
+pub static IMPORT_FIELDS: ReaderLimit = ReaderLimit::of(
+    "IMPORT_FIELDS",
+    5_000_000,
+    "fields in columns that nobody named or that name executions",
+    "keep nothing in the table but the columns that you name",
+);
+/// Values that all comparisons of one import read together: a subject's own stand in each comparison
+/// with another one, in the cells and in every margin over them.
+pub static IMPORT_COMPARED_VALUES: ReaderLimit = ReaderLimit::of(
+    "IMPORT_COMPARED_VALUES",
+    6_000_000,
+    "values in all comparisons together",
+    "compare with the reference only (--pairs reference), or name fewer parameters",
+);
 /// Bytes of the parts of a workbook, unpacked.
 pub static WORKBOOK_BYTES: ReaderLimit = ReaderLimit::of(
     "WORKBOOK_BYTES",
@@ -124,21 +149,39 @@ pub static DOCUMENT_BYTES: ReaderLimit =
 /// Bytes of one record; a million samples of one trial need about 20 MB.
 pub static RECORD_BYTES: ReaderLimit =
     ReaderLimit::of("RECORD_BYTES", 64 << 20, "bytes of a record", NOT_OURS);
+/// Buckets that are not empty in all histograms of one record, 16 bytes each; a histogram of a busy
+/// minute has some thousand. A thousand equal histograms of all buckets are some kilobytes of text.
+pub static RECORD_BUCKETS: ReaderLimit = ReaderLimit::of(
+    "RECORD_BUCKETS",
+    2_000_000,
+    "filled buckets in the histograms of a record",
+    NOT_OURS,
+);
+/// The same of all records of a campaign, which are held together.
+pub static CAMPAIGN_BUCKETS: ReaderLimit = ReaderLimit::of(
+    "CAMPAIGN_BUCKETS",
+    20_000_000,
+    "filled buckets in the histograms of a campaign",
+    NOT_OURS,
+);
 /// Records of a campaign: those of the largest import; no campaign of a year has as many.
 pub static RECORDS: ReaderLimit = ReaderLimit::of("RECORDS", 600_000, "records", NOT_OURS);
 
 const FEWER: &str = "plan or import fewer at once";
 
 /// Subjects of a plan: each is looked up by its name, and compared.
-pub static PLAN_SUBJECTS: ReaderLimit = ReaderLimit::of("PLAN_SUBJECTS", 20_000, "subjects", FEWER);
+pub static PLAN_SUBJECTS: ReaderLimit = ReaderLimit::of("PLAN_SUBJECTS", 1_000, "subjects", FEWER);
+/// Workloads of a plan; of an import combinations of its parameters. Each finding looks for its own.
+pub static PLAN_WORKLOADS: ReaderLimit =
+    ReaderLimit::of("PLAN_WORKLOADS", 2_000, "workloads or combinations of parameters", FEWER);
 /// Metrics of all workloads of a plan together.
 pub static PLAN_METRICS: ReaderLimit =
     ReaderLimit::of("PLAN_METRICS", 500_000, "metrics of workloads", FEWER);
 /// Sittings times the workloads in them.
 pub static PLAN_TRIALS: ReaderLimit = ReaderLimit::of("PLAN_TRIALS", 4_000_000, "trials", FEWER);
-/// Pairs of subjects times metrics: each is a finding.
+/// Pairs of subjects times metrics: each is a finding of some kilobytes.
 pub static PLAN_QUESTIONS: ReaderLimit =
-    ReaderLimit::of("PLAN_QUESTIONS", 500_000, "questions", FEWER);
+    ReaderLimit::of("PLAN_QUESTIONS", 100_000, "questions", FEWER);
 
 /// Characters of a stored histogram; one of our range never has as many.
 pub static HISTOGRAM_TEXT: ReaderLimit =
@@ -148,7 +191,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 23] = [
+pub static READER_LIMITS: [&ReaderLimit; 30] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -172,6 +215,13 @@ pub static READER_LIMITS: [&ReaderLimit; 23] = [
     &HISTOGRAM_TEXT,
     &HISTOGRAM_COUNTS,
     &IMPORT_COMPARISONS,
+    &IMPORT_VALUES,
+    &IMPORT_LOOKUPS,
+    &IMPORT_FIELDS,
+    &IMPORT_COMPARED_VALUES,
+    &RECORD_BUCKETS,
+    &CAMPAIGN_BUCKETS,
+    &PLAN_WORKLOADS,
 ];
 
 impl Plan {
@@ -183,12 +233,17 @@ impl Plan {
     pub fn check_size(&self) -> Result<(), OverLimit> {
         let subjects = self.subjects.len() as u64;
         PLAN_SUBJECTS.check(subjects)?;
+        PLAN_WORKLOADS.check(self.workloads.len() as u64)?;
         let metrics = self.workloads.iter().map(|one| one.metrics.len() as u64).sum::<u64>();
         PLAN_METRICS.check(metrics)?;
         let sittings = self.blocks.iter().flat_map(|block| &block.sittings);
         PLAN_TRIALS.check(sittings.map(|sitting| sitting.workloads.len() as u64).sum())?;
         let pairs = match self.comparisons {
             crate::Comparisons::All => subjects * subjects.saturating_sub(1) / 2,
+            // Subjects of an import set no factor, so that all are compared within it.
+            crate::Comparisons::Within(_) if self.imported.is_some() => {
+                subjects * subjects.saturating_sub(1) / 2
+            }
             // Within a factor there are fewer still.
             crate::Comparisons::Reference | crate::Comparisons::Within(_) => subjects,
         };

@@ -117,8 +117,8 @@ mod tests {
 
     #[test]
     fn each_list_is_counted_before_it_is_held() {
-        assert_eq!(checked(20_000, 250_000, 2_000_000), Ok(()));
-        assert_eq!(checked(20_001, 1, 1), Err("PLAN_SUBJECTS"));
+        assert_eq!(checked(1_000, 250_000, 2_000_000), Ok(()));
+        assert_eq!(checked(1_001, 1, 1), Err("PLAN_SUBJECTS"));
         assert_eq!(checked(1, 250_001, 1), Err("PLAN_METRICS"));
         assert_eq!(checked(1, 1, 2_000_001), Err("PLAN_TRIALS"));
         for other in ["", "[]", "{}", "{\"subjects\":1}", "{\"subjects\":[1,"] {

@@ -4,12 +4,13 @@ use crate::chain::line_digest;
 use crate::durable::{parse_document, unreadable};
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Caveat, CaveatCode, LineDigest, OverLimit, RECORD_BYTES, RECORD_FORMATS, RECORDS, Record,
-    SharedParts,
+    CAMPAIGN_BUCKETS, Caveat, CaveatCode, LineDigest, OverLimit, RECORD_BYTES, RECORD_FORMATS,
+    RECORDS, Record, SharedParts, counting_buckets,
 };
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, available_parallelism};
 use sys::{FileAccess, Files, HostFiles};
 
@@ -86,16 +87,22 @@ fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) 
         torn: None,
     };
     let mut parts = SharedParts::default();
+    let mut buckets = 0;
     loop {
         let first = read.records + scan.digests.len() + 1;
         let batch = batch(&mut reader, path, first)?;
-        for (mut record, digest) in parsed(&batch.lines, path, first)? {
+        let held = AtomicU64::new(buckets);
+        for (mut record, digest) in parsed(&batch.lines, path, first, &held)? {
             scan.digests.push(digest);
             scan.is_bound = record.chain.is_some();
             if kept == Kept::Records {
                 parts.share(&mut record);
                 scan.records.push(record);
             }
+        }
+        // Of records that are not kept nothing is held behind their batch.
+        if kept == Kept::Records {
+            buckets = held.into_inner();
         }
         scan.complete_bytes += batch.lines.iter().map(|line| line.len() as u64).sum::<u64>();
         if batch.is_last {
@@ -144,13 +151,22 @@ fn batch(reader: &mut impl BufRead, path: &Path, first: usize) -> Result<Batch> 
 }
 
 /// The records of lines with the digests of these, of many on all CPUs at once: most of a large
-/// campaign's loading is histograms. Of several broken ones the first is named.
-fn parsed(lines: &[Vec<u8>], path: &Path, first: usize) -> Result<Vec<(Record, LineDigest)>> {
+/// campaign's loading is histograms. Of several broken ones the first is named. Filled buckets of their
+/// histograms are added to those that are held.
+fn parsed(
+    lines: &[Vec<u8>],
+    path: &Path,
+    first: usize,
+    held: &AtomicU64,
+) -> Result<Vec<(Record, LineDigest)>> {
     let of = |(number, lines): (usize, &[Vec<u8>])| -> Result<Vec<(Record, LineDigest)>> {
         // What a thread reads is small before it hands it on.
         let mut parts = SharedParts::default();
         let parse = |(number, line): (usize, &Vec<u8>)| {
-            let mut record = parsed_line(line, number, path)?;
+            let (record, buckets) = counting_buckets(|| parsed_line(line, number, path));
+            let mut record = record?;
+            let all = held.fetch_add(buckets, Ordering::Relaxed).saturating_add(buckets);
+            CAMPAIGN_BUCKETS.check(all).map_err(|over| too_large(path, number, over))?;
             parts.share(&mut record);
             Ok((record, line_digest(line)))
         };
@@ -180,7 +196,8 @@ fn parsed_line(line: &[u8], number: usize, path: &Path) -> Result<Record> {
         Some(record) => Ok(record),
         None => {
             let place = format!("line {number} of {}", path.display());
-            parse_document(line, &place, &RECORD_FORMATS)
+            // It is read once more, for the place of what is wrong.
+            counting_buckets(|| parse_document(line, &place, &RECORD_FORMATS)).0
         }
     }
 }
