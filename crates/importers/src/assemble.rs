@@ -10,10 +10,10 @@ use crate::row_order::row_order;
 use crate::table::{ImportedTable, over};
 use crate::table_row::TableRow;
 use model::{
-    Block, Caveat, CaveatCode, Circumstances, Comparisons, GivenChoices, IMPORT_COMPARISONS,
-    Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Outcome, PLAN_FORMAT,
-    PLAN_METRICS, ParameterValue, Parameters, Plan, Record, SharedName, SharedParts, Sitting,
-    Subject, WorkloadPlan,
+    Block, Caveat, CaveatCode, Circumstances, Comparisons, GivenChoices, IMPORT_COMPARED_VALUES,
+    IMPORT_COMPARISONS, Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Outcome,
+    PLAN_FORMAT, PLAN_METRICS, PLAN_SUBJECTS, PLAN_WORKLOADS, ParameterValue, Parameters, Plan,
+    Record, SharedName, SharedParts, Sitting, Subject, WorkloadPlan,
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
@@ -140,7 +140,7 @@ fn assemble(
     let labels = Labels::of(table)?;
     let executions = ExecutionLevels::of(table);
     table.fixed.clone_from(&executions.fixed);
-    refuse_many(table, subjects.len(), primary.len(), labels.all.len(), settings)?;
+    refuse_many(table, &subjects, primary.len(), labels.all.len(), settings)?;
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
     let mut caveats = table.caveats.clone();
     let template = workload(table, settings, format, &primary);
@@ -293,15 +293,16 @@ fn primary(table: &ImportedTable) -> Result<Vec<String>, Trouble> {
 
 fn refuse_many(
     table: &ImportedTable,
-    subjects: usize,
+    all: &[Subject],
     metrics: usize,
     cells: usize,
     settings: &ImportSettings,
 ) -> Result<(), Trouble> {
+    let subjects = all.len();
     let pairs = match settings.comparisons {
-        Comparisons::All => subjects.saturating_mul(subjects - 1) / 2,
-        // Within a factor there are fewer still.
-        Comparisons::Reference | Comparisons::Within(_) => subjects - 1,
+        // Subjects of an import set no factor, so that all are compared within it.
+        Comparisons::All | Comparisons::Within(_) => subjects.saturating_mul(subjects - 1) / 2,
+        Comparisons::Reference => subjects - 1,
     };
     let comparisons = pairs.saturating_mul(metrics).saturating_mul(cells);
     let planned = cells.saturating_mul(table.metrics.len());
@@ -313,14 +314,47 @@ fn refuse_many(
         );
         return Err(Trouble::new(cause, "name fewer parameters, or import fewer metrics"));
     }
-    let Err(over) = IMPORT_COMPARISONS.check(comparisons as u64) else { return Ok(()) };
-    let cause = format!(
-        "{subjects} subjects, {metrics} metrics and {cells} combinations of {} make {comparisons} comparisons; the \
-         limit is {}",
-        table.dimensions.join(", "),
-        over.limit.most
-    );
-    Err(Trouble::new(cause, over.limit.remedy))
+    if let Err(over) = IMPORT_COMPARISONS.check(comparisons as u64) {
+        let cause = format!(
+            "{subjects} subjects, {metrics} metrics and {cells} combinations of {} make {comparisons} comparisons; \
+             the limit is {}",
+            table.dimensions.join(", "),
+            over.limit.most
+        );
+        return Err(Trouble::new(cause, over.limit.remedy));
+    }
+    PLAN_SUBJECTS.check(subjects as u64).map_err(over)?;
+    PLAN_WORKLOADS.check(cells as u64).map_err(over)?;
+    refuse_long(table, all, settings)
+}
+
+/// Refuses what takes long to judge for the values that its comparisons read together.
+fn refuse_long(
+    table: &ImportedTable,
+    subjects: &[Subject],
+    settings: &ImportSettings,
+) -> Result<(), Trouble> {
+    let of_rows = |is_asked: &dyn Fn(&TableRow) -> bool| -> u64 {
+        let asked = table.rows.iter().filter(|row| is_asked(row));
+        asked.map(|row| row.samples.len() as u64).sum()
+    };
+    let all = of_rows(&|_| true);
+    let others = (subjects.len() as u64).saturating_sub(1);
+    let read = match settings.comparisons {
+        // Each subject's values are read with those of every other one.
+        Comparisons::All | Comparisons::Within(_) => all.saturating_mul(others),
+        Comparisons::Reference => {
+            let id = subjects.first().map_or("", |reference| &reference.id);
+            let own = of_rows(&|row| row.subject.as_str() == id);
+            all.saturating_add(own.saturating_mul(others.saturating_sub(1)))
+        }
+    };
+    // Everything, the cells, and the margins: of more than three parameters those over one alone.
+    let families = match table.dimensions.len() as u64 {
+        few @ 0..=3 => 1_u64 << few,
+        many => many + 2,
+    };
+    IMPORT_COMPARED_VALUES.check(read.saturating_mul(families)).map_err(over)
 }
 
 /// A label for each combination of levels, in order of appearance.

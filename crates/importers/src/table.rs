@@ -11,8 +11,8 @@ use crate::time_order::ToolTimes;
 use crate::tool_settings::ToolSettings;
 use crate::unnamed_kinds::UnnamedKinds;
 use model::{
-    Caveat, CaveatCode, Direction, IMPORT_METRICS, IMPORT_ROWS, Metric, OverLimit, Reduction,
-    Sample, SharedName, Unit,
+    Caveat, CaveatCode, Direction, IMPORT_LOOKUPS, IMPORT_METRICS, IMPORT_ROWS, IMPORT_VALUES,
+    Metric, OverLimit, Reduction, Sample, SharedName, Unit,
 };
 use outputs::Trouble;
 use std::borrow::Cow;
@@ -79,6 +79,8 @@ pub struct ImportedTable {
     pub(crate) files: Vec<TableFile>,
     /// Names in rows, and of what they measure: hundreds of thousands, whose order nobody asks for.
     names: HashSet<SharedName>,
+    /// Samples of all rows.
+    values: u64,
 }
 
 /// A file that is a table.
@@ -390,6 +392,7 @@ impl ImportedTable {
             |cause: String, remedy: &str| Trouble { line, cause, remedy: remedy.to_owned() };
         IMPORT_ROWS
             .check(self.rows.len() as u64 + 1)
+            .and_then(|()| self.check_values(samples.len() as u64))
             .map_err(|over| trouble(over.to_string(), over.limit.remedy))?;
         let all = [names.subject].into_iter().chain(names.levels.iter().copied());
         let mut all = all.chain(names.execution.as_deref()).chain(names.block);
@@ -406,8 +409,16 @@ impl ImportedTable {
             samples,
             failure: None,
         };
+        self.values += row.samples.len() as u64;
         self.rows.push(row);
         Ok(())
+    }
+
+    /// Whether there may be so many values more. The metrics are those that are known by now.
+    fn check_values(&self, more: u64) -> Result<(), OverLimit> {
+        let values = self.values.saturating_add(more);
+        IMPORT_VALUES.check(values)?;
+        IMPORT_LOOKUPS.check(values.saturating_mul(self.metrics.len() as u64))
     }
 
     /// A name, held once.
@@ -441,6 +452,20 @@ mod tests {
         assert_eq!(metric("page-faults"), Ok("page_faults".to_owned()));
         assert_eq!(metric("page-faults"), Ok("page_faults".to_owned()));
         assert!(metric("page faults").unwrap_err().cause.contains("page_faults"));
+    }
+
+    #[test]
+    fn values_times_metrics_are_refused_by_the_name_of_the_limit() {
+        let mut table = ImportedTable::default();
+        assert_eq!(table.check_values(IMPORT_VALUES.most), Ok(()));
+        assert_eq!(table.check_values(IMPORT_VALUES.most + 1).unwrap_err().limit, &IMPORT_VALUES);
+        for number in 0..990 {
+            let metric =
+                table.metric(&format!("m{number}"), Unit::Count, Direction::Lower, Reduction::Mean);
+            assert!(metric.is_ok(), "{metric:?}");
+        }
+        assert_eq!(table.check_values(990 * 100), Ok(()));
+        assert_eq!(table.check_values(990 * 590).unwrap_err().limit, &IMPORT_LOOKUPS);
     }
 
     #[test]

@@ -179,7 +179,7 @@ impl Importer for Tidy {
                 orders.push(filled(record, line, place, "it tells no order")?);
             }
             columns.row(source, record, line, (&mut known, &mut *table))?;
-            unnamed.add(record);
+            unnamed.add(record).map_err(|found| Trouble { line: Some(line), ..found })?;
         }
         if table.rows.len() == first {
             return Err(Trouble::new("there is a header and no row", "give a file with rows"));
@@ -942,6 +942,44 @@ mod tests {
                 "3 subjects, 1 metrics and 25001 combinations of p make 75003 comparisons; the limit is 50000"
             )
         );
+    }
+
+    /// So many subjects, levels of a parameter, and rows of each of both.
+    fn crossed(subjects: usize, levels: usize, rows: usize) -> String {
+        let mut text = "s,p,v\n".to_owned();
+        for place in 0..rows * levels * subjects {
+            let (subject, level) = (place % subjects, place / subjects % levels);
+            text.push_str(&format!("s{subject},{level},{}\n", 100 + place % 7));
+        }
+        text
+    }
+
+    #[test]
+    fn products_are_refused_by_the_names_of_their_limits_and_honest_tables_are_not() {
+        let read = |subjects, levels, rows| {
+            let text = crossed(subjects, levels, rows);
+            let files: [(&str, &[u8]); 1] = [("x", text.as_bytes())];
+            imported(&CSV, &files, &mapping("subject=s parameters=p values=v:lower"))
+                .map(|found| found.records.len())
+                .map_err(|(_, trouble)| trouble.to_string())
+        };
+        assert_eq!(read(64, 20, 2), Ok(2_560));
+        assert_eq!(read(10, 200, 5), Ok(10_000));
+        let refused = |subjects, levels, rows| read(subjects, levels, rows).unwrap_err();
+        assert!(refused(2, 2_001, 1).contains("limit PLAN_WORKLOADS"));
+        assert!(refused(200, 2, 80).contains("limit IMPORT_COMPARED_VALUES"));
+    }
+
+    #[test]
+    fn fields_that_nobody_named_are_refused_by_the_name_of_the_limit() {
+        let columns: Vec<String> = (0..9_000).map(|number| format!("c{number}")).collect();
+        let mut text = format!("s,v,{}\n", columns.join(","));
+        for row in 0..600 {
+            text.push_str(&format!("{},1{}\n", ["a", "b"][row % 2], ",".repeat(9_000)));
+        }
+        let found = refused(PLAIN, text);
+        assert!(found.contains("line 557: more than 5000000 fields"), "{found}");
+        assert!(found.contains("limit IMPORT_FIELDS"), "{found}");
     }
 
     #[test]

@@ -1,131 +1,21 @@
 //! Columns of a table that nobody named: times tell the order of its rows, parts of an execution and
 //! columns that rows of a subject are sorted by are refused, and all others are told.
 
+use crate::column_names::{
+    COUNTS, EXCHANGED, EXECUTIONS, LETTERS, MACHINES, NAMED_PARTS, PARTS, REPEATS, SEQUENCES,
+    SUFFIXES, TIMES,
+};
 use crate::column_text::ColumnText;
 use crate::failed_rows::FailedRows;
 use crate::mapping::Mapping;
 use crate::metrics::metric_id;
+use crate::table::over;
 use crate::table_row::TableRow;
 use csv::StringRecord;
-use model::SharedName;
+use model::{IMPORT_FIELDS, SharedName};
 use outputs::Trouble;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names of columns that say when a row was measured.
-const TIMES: [&str; 14] = [
-    "timestamp",
-    "time_stamp",
-    "datetime",
-    "date_time",
-    "started",
-    "started_at",
-    "start_time",
-    "start",
-    "begin_time",
-    "measured_at",
-    "run_at",
-    "epoch",
-    "unix_time",
-    "ts",
-];
-/// Names of columns that count the rows of a whole table.
-const SEQUENCES: [&str; 4] = ["sequence", "seq", "order", "run_order"];
-/// What columns are called that tell parts of one execution apart, but for what follows it.
-const PARTS: [&str; 15] = [
-    "thread",
-    "tid",
-    "cpu",
-    "core",
-    "socket",
-    "numa_node",
-    "cgroup",
-    "control_group",
-    "part",
-    "shard",
-    "worker",
-    "rank",
-    "interval",
-    "window",
-    "chunk",
-];
-/// The same of columns that may stand beside executions as well: each has another process.
-const NAMED_PARTS: [&str; 8] = ["process", "pid", "node", "numa", "queue", "vcpu", "hart", "die"];
-/// What columns are called that count what one execution repeats: named, they are parts of it as well.
-/// A column that nobody named may hold how many there were.
-const REPEATS: [&str; 11] = [
-    "iteration",
-    "iterations",
-    "iter",
-    "iters",
-    "invocation",
-    "invocations",
-    "sample",
-    "samples",
-    "warmup",
-    "warm_up",
-    "warmups",
-];
-/// What columns are called that count or name what one execution sends or does over and over: named,
-/// they are parts of it as well, be they numbered on from one subject to the next, unless the user says
-/// that each was an execution (`independent`).
-const EXCHANGED: [&str; 11] = [
-    "seq",
-    "sequence",
-    "seq_no",
-    "seqno",
-    "icmp_seq",
-    "packet",
-    "request",
-    "message",
-    "epoch",
-    "connection",
-    "conn",
-];
-/// What columns of machines are called: each may be unlike the others, and is no execution.
-const MACHINES: [&str; 3] = ["host", "hostname", "machine"];
-/// What columns are called that tell executions apart, but for what follows it.
-const EXECUTIONS: [&str; 17] = [
-    "run",
-    "execution",
-    "exec",
-    "repetition",
-    "repeat",
-    "rep",
-    "replicate",
-    "replication",
-    "trial",
-    "attempt",
-    "round",
-    "block",
-    "batch",
-    "session",
-    "boot",
-    "day",
-    "date",
-];
-/// What else a column may be called that alone tells executions apart: a count of them, or what each
-/// was given. Beside a column of executions it may count their parts.
-const COUNTS: [&str; 15] = [
-    "launch",
-    "experiment",
-    "pass",
-    "seed",
-    "time",
-    "number",
-    "num",
-    "nr",
-    "no",
-    "index",
-    "idx",
-    "id",
-    "i",
-    "n",
-    "row",
-];
-/// What of these is abbreviated: a run and a block.
-const LETTERS: [&str; 2] = ["r", "b"];
-/// What may follow such a name: `cpu_id`, `thread_nr`.
-const SUFFIXES: [&str; 8] = ["_id", "_ids", "id", "_no", "_nr", "_number", "_index", "_name"];
 /// Seconds since 1970 of the years 2008 to 2039.
 const SECONDS: std::ops::Range<f64> = 1.2e9..2.2e9;
 /// Seconds, and parts of them, that such times are written in.
@@ -147,6 +37,8 @@ struct Column {
 /// Columns without a name, and those that name executions and blocks.
 pub(crate) struct UnnamedColumns {
     columns: Vec<Column>,
+    /// Fields that were taken.
+    fields: u64,
 }
 
 impl UnnamedColumns {
@@ -164,14 +56,20 @@ impl UnnamedColumns {
                 fields: ColumnText::default(),
             })
         };
-        Self { columns: header.iter().enumerate().filter_map(column).collect() }
+        Self { columns: header.iter().enumerate().filter_map(column).collect(), fields: 0 }
     }
 
     /// Takes what a row has in them.
-    pub(crate) fn add(&mut self, record: &StringRecord) {
+    ///
+    /// # Errors
+    /// When all rows together have too many fields.
+    pub(crate) fn add(&mut self, record: &StringRecord) -> Result<(), Trouble> {
+        self.fields += self.columns.len() as u64;
+        IMPORT_FIELDS.check(self.fields).map_err(over)?;
         for column in &mut self.columns {
             column.fields.push(&record[column.place]);
         }
+        Ok(())
     }
 
     /// Takes out the columns that nobody named and that tell which rows failed.
