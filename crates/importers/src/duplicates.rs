@@ -14,6 +14,24 @@ const LEAST_DIGITS: usize = 4;
 const TOLD_AT_MOST: usize = 5;
 /// Pairs of subjects that are looked at for copies that are not exact.
 const MOST_PAIRS: usize = 20_000;
+/// Values of these pairs together, which are sorted for each of them.
+const MOST_VALUES: usize = 20_000_000;
+
+/// How many pairs of subjects are still looked at, and how many values of them.
+struct Left {
+    pairs: usize,
+    values: usize,
+}
+
+impl Left {
+    /// Whether a pair of so many values is looked at as well.
+    fn take(&mut self, values: usize) -> bool {
+        let left = self.pairs.checked_sub(1).zip(self.values.checked_sub(values));
+        let Some((pairs, values)) = left else { return false };
+        (self.pairs, self.values) = (pairs, values);
+        true
+    }
+}
 
 /// What stands twice in an import.
 #[derive(Debug, Default)]
@@ -55,7 +73,7 @@ fn subjects(records: &[Record]) -> Vec<DescribedCopy<'_>> {
         of_workload.entry(&record.subject).or_default().push(&record.invocations);
     }
     let mut told = Vec::new();
-    let mut left = MOST_PAIRS;
+    let mut left = Left { pairs: MOST_PAIRS, values: MOST_VALUES };
     for (workload, subjects) in by_workload {
         let exact = exact_copies(workload, &subjects);
         if exact.is_empty() {
@@ -122,7 +140,7 @@ impl Outline {
 fn near_copies<'a>(
     workload: &str,
     subjects: &BTreeMap<&'a str, Vec<&[Invocation]>>,
-    left: &mut usize,
+    left: &mut Left,
 ) -> Vec<DescribedCopy<'a>> {
     let samples = subjects.values().flatten().flat_map(|one| one.iter());
     let sources: BTreeSet<&str> =
@@ -135,10 +153,9 @@ fn near_copies<'a>(
             .collect();
         for (index, (one, of_one)) in values.iter().enumerate() {
             for (other, of_other) in &values[index + 1..] {
-                if *left == 0 {
+                if !left.take(of_one.len() + of_other.len()) {
                     return told;
                 }
-                *left -= 1;
                 let found = near_copy((*one, of_one), (*other, of_other));
                 let detail = found.map(|found| format!("{workload}, {source}: {found}"));
                 told.extend(detail.map(|detail| (detail, vec![*one, *other])));

@@ -36,6 +36,11 @@ impl MeasuredValues {
         Self(values)
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     fn sorted(&self) -> Vec<Rounded> {
         let mut sorted = self.0.clone();
         sorted.sort_by(|one, other| one.value.total_cmp(&other.value));
