@@ -11,6 +11,8 @@
 //! The kernel counts the largest resident set of a child from that of the process that starts it, so
 //! inputs are written piece by piece and never held here.
 
+mod products;
+
 use crate::bench::{Bench, KNOWN_EFFECT};
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};

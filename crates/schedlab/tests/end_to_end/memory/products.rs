@@ -1,0 +1,110 @@
+//! Small files that cost by a product: of subjects and rows, of columns and rows, of metrics and
+//! metrics, of histograms and their buckets.
+
+use super::{Bench, Case, campaign, check, refused, size, text};
+use model::Histogram;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What a release may take for any file of 10 MB.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// A table whose rows are made from their numbers.
+fn rows(path: &Path, header: &str, count: usize, row: impl Fn(usize) -> String) {
+    let mut file = BufWriter::new(File::create(path).unwrap());
+    writeln!(file, "{header}").unwrap();
+    for number in 0..count {
+        writeln!(file, "{}", row(number)).unwrap();
+    }
+    file.flush().unwrap();
+}
+
+/// Names of so many columns.
+fn columns(letter: char, count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("{letter}{number}")).collect()
+}
+
+/// Imports a table, which its limit must refuse.
+fn import_refused(bench: &Bench, what: &str, path: &Path, more: &[&str], limit: &str) {
+    let file = text(path);
+    let named = ["import", "csv", &file, "--subject", "s", "--replicate", "r"];
+    let arguments: Vec<&str> = named.into_iter().chain(more.iter().copied()).collect();
+    let begun = Instant::now();
+    let size_bytes = size(path);
+    check(bench, &Case { what, size_bytes, arguments: &arguments, codes: &[2], word: limit });
+    let took = begun.elapsed();
+    // Code that was not optimised takes several times as long.
+    assert!(cfg!(debug_assertions) || took < LONGEST, "{what} took {took:?}");
+}
+
+#[test]
+fn tables_whose_products_are_large_are_refused_within_their_memory_and_10_s() {
+    let bench = Bench::new();
+    let path = bench.path().join("table.csv");
+    let value = ["--value", "v:lower"];
+    rows(&path, "s,r,v", 200_000, |row| format!("s{},{row},{row}", row % 20_000));
+    let reference = ["--value", "v:lower", "--pairs", "reference"];
+    import_refused(&bench, "many subjects", &path, &reference, "PLAN_SUBJECTS");
+    rows(&path, "s,r,v", 100_000, |row| format!("s{},{row},{row}", row % 316));
+    import_refused(&bench, "many pairs", &path, &value, "IMPORT_COMPARED_VALUES");
+    rows(&path, "s,r,v,p", 480_000, |row| {
+        format!("{},{row},{row},p{}", ["a", "b"][row % 2], row / 12)
+    });
+    let parameter = ["--value", "v:lower", "--parameter", "p"];
+    import_refused(&bench, "many combinations", &path, &parameter, "PLAN_WORKLOADS");
+    let header = format!("s,r,v,{}", columns('c', 9_000).join(","));
+    let empty = ",".repeat(9_000);
+    rows(&path, &header, 1_000, |row| format!("{},{row},1{empty}", ["a", "b"][row % 2]));
+    import_refused(&bench, "many columns", &path, &value, "IMPORT_FIELDS");
+    let metrics = columns('m', 990);
+    let header = format!("s,r,{}", metrics.join(","));
+    let ones = ",1".repeat(990);
+    rows(&path, &header, 590, |row| format!("{},{row}{ones}", ["a", "b"][row % 2]));
+    let named: Vec<String> = metrics.iter().map(|metric| format!("{metric}:lower")).collect();
+    let named: Vec<&str> = named.iter().flat_map(|one| ["--value", one.as_str()]).collect();
+    import_refused(&bench, "many metrics", &path, &named, "IMPORT_LOOKUPS");
+}
+
+#[test]
+fn a_plan_of_20_000_subjects_that_are_compared_with_one_is_refused_within_its_memory() {
+    let (bench, directory) = campaign();
+    let path = directory.join("plan.json");
+    let plan = fs::read_to_string(&path).unwrap();
+    let (before, after) = plan.split_once("\"subjects\": [").unwrap();
+    let mut file = BufWriter::new(File::create(&path).unwrap());
+    write!(file, "{before}\"subjects\": [").unwrap();
+    for number in 0..20_000 {
+        write!(file, "{{\"id\":\"s{number}\",\"levels\":{{}},\"is_control\":false}},").unwrap();
+    }
+    write!(file, "{after}").unwrap();
+    file.flush().unwrap();
+    drop(file);
+    refused(&bench, "a plan", (&directory, size(&path)), "PLAN_SUBJECTS");
+}
+
+#[test]
+fn a_record_of_many_histograms_is_refused_within_its_memory() {
+    let (bench, directory) = campaign();
+    let path = directory.join("records.jsonl");
+    let records = fs::read_to_string(&path).unwrap();
+    let mut histogram = Histogram::new();
+    let mut value = 1_u64;
+    while value < 3_000_000_000_000 {
+        histogram.record(value);
+        value += (value / 1_500).max(1);
+    }
+    let one = format!("{{\"source\":\"x\",\"histogram\":{{\"hdr\":\"{}\"}}}},", histogram.encode());
+    let (before, after) = records.split_once("\"samples\":[").unwrap();
+    let mut file = BufWriter::new(File::create(&path).unwrap());
+    write!(file, "{before}\"samples\":[").unwrap();
+    // Together less than the longest record.
+    for _ in 0..1_000 {
+        write!(file, "{one}").unwrap();
+    }
+    write!(file, "{after}").unwrap();
+    file.flush().unwrap();
+    drop(file);
+    refused(&bench, "a record", (&directory, size(&path)), "RECORD_BUCKETS");
+}
