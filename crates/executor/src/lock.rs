@@ -124,11 +124,7 @@ impl Lock {
     }
 }
 
-/// Opens the runtime directory, making it where there is none. Only its user may enter it from now on.
-///
-/// # Errors
-/// When it cannot be made, or another user could put something into it or in its place.
-pub fn make_runtime_directory(machine: &Machine) -> Result<Box<dyn PrivateFiles>> {
+pub(crate) fn make_runtime_directory(machine: &Machine) -> Result<Box<dyn PrivateFiles>> {
     let directory = machine.runtime();
     machine.files().make_private(directory).map_err(|error| {
         Error::new(

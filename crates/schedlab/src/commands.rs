@@ -69,16 +69,6 @@ fn machine(common: &Common) -> Result<Machine> {
     Ok(choice.machine()?.with_destroyable(common.destroy_data.clone()))
 }
 
-/// Refuses a runtime directory that the command line names and another user could put something into
-/// or in place of, before anything is written: campaigns are counted there, also those that turn no
-/// knob and so need no lock.
-fn refuse_strangers_directory(common: &Common) -> Result<()> {
-    if common.runtime_dir.is_some() {
-        executor::make_runtime_directory(&machine(common)?)?;
-    }
-    Ok(())
-}
-
 /// The host venue of that machine.
 fn host(common: &Common) -> Result<Host> {
     Host::of(common)

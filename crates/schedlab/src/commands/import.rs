@@ -3,7 +3,7 @@
 use super::import_evidence::{BETWEEN_FILES, usual_title};
 use super::planning::text_of;
 use super::run::deliver;
-use super::{evidence, refuse_strangers_directory, reports};
+use super::{evidence, reports};
 use crate::cli::{Common, Import, Pairs, Presentation};
 use crate::environment::{random_u64, state_directory};
 use crate::exit::ExitCode;
@@ -49,7 +49,6 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     imported.plan.oldest_format().clone_into(&mut imported.plan.format);
     imported.plan.options = words(arguments);
     let text = own_words(arguments, &mapping)?;
-    refuse_strangers_directory(common)?;
     let unix_ns = sys::unix_ns();
     let mut campaign = Campaign::create(
         &common.results,

@@ -4,7 +4,7 @@ use super::build::build;
 use super::plan_description::describe;
 use super::planning::{Planned, read};
 use super::signals::hear_signals;
-use super::{evidence, machine, refuse_strangers_directory, reports, venue};
+use super::{evidence, machine, reports, venue};
 use crate::cli::{Common, Execution, Presentation, Run};
 use crate::dashboard::DashboardProcess;
 use crate::environment::{random_u64, state_directory};
@@ -46,7 +46,6 @@ pub(super) fn record(
     planned: &Planned,
     execution: &Execution,
 ) -> Result<std::result::Result<PathBuf, ExitCode>> {
-    refuse_strangers_directory(common)?;
     let interrupt = hear_signals()?;
     match build(common, &planned.plan, &interrupt) {
         Err(error) if error.kind == ErrorKind::Interrupted => {

@@ -295,27 +295,3 @@ fn locks_on_what_anybody_can_open_neither_stop_a_campaign_nor_pass_for_a_run() {
     let counted = fs::read_to_string(bench.path().join("run/attempts.jsonl")).unwrap();
     assert_eq!(counted.lines().count(), 2);
 }
-
-#[test]
-fn nothing_is_written_where_the_runtime_directory_is_another_users() {
-    if !rustix::process::geteuid().is_root() {
-        testing::skip("only root can give a directory to another user");
-        return;
-    }
-    let bench = Bench::new();
-    let runtime = bench.path().join("run");
-    fs::create_dir(&runtime).unwrap();
-    chown(&runtime, Some(NOBODY), Some(NOBODY)).unwrap();
-    let file = bench.experiment("effect", KNOWN_EFFECT);
-    let table = bench.path().join("table.csv").display().to_string();
-    fs::write(&table, "who,ns\na,1.1\na,1.2\na,1.3\nb,1.2\nb,1.4\nb,1.5\n").unwrap();
-    let import = ["import", "csv", &table, "--subject", "who", "--value", "ns:lower:ns"];
-    for arguments in [["run", file.as_str()].as_slice(), &import] {
-        let output = ended(&bench, arguments);
-        let told = one_line(&output);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
-        assert!(told.contains("it belongs to another user"), "{arguments:?}: {told}");
-        assert_eq!(fs::read_dir(&runtime).unwrap().count(), 0, "{arguments:?}");
-        assert!(!bench.results().exists(), "{arguments:?}");
-    }
-}
