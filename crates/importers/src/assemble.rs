@@ -69,6 +69,7 @@ pub fn import(
         importer.read(source, mapping, &mut table).map_err(|trouble| (index, trouble))?;
     }
     table.compare_settings();
+    table.note_counted_shares();
     table.notice_simultaneous();
     table.notice_shared_levels();
     let constant = table.drop_constant_dimensions();

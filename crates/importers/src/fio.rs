@@ -264,6 +264,48 @@ mod tests {
     }
 
     #[test]
+    fn devices_that_differ_are_named_and_files_of_other_names_are_not() {
+        let options = |filename: &str| {
+            let read = r#""read": {"total_ios": 9, "iops": 2.5, "bw": 4}"#;
+            let named = match filename {
+                "" => String::new(),
+                name => format!(r#", "filename": "{name}""#),
+            };
+            let job = |options: &str| {
+                format!(r#"{{"jobname": "rr", "job options": {{"rw": "read"{options}}}, {read}}}"#)
+            };
+            let of_job = format!(r#"{{"jobs": [{}]}}"#, job(&named));
+            let all = format!(r#"{{"direct": "1"{named}}}"#);
+            let of_all = format!(r#"{{"global options": {all}, "jobs": [{}]}}"#, job(""));
+            [of_job, of_all]
+        };
+        let told = |one: &str, other: &str| {
+            let pairs = options(one).into_iter().zip(options(other));
+            let told = pairs.map(|(one, other)| {
+                let files = [("a", one.as_bytes()), ("b", other.as_bytes())];
+                settings_that_differ(&ENTRY, &files)
+            });
+            let [of_job, of_all] = <[Vec<String>; 2]>::try_from(told.collect::<Vec<_>>()).unwrap();
+            assert_eq!(of_job, of_all);
+            of_job.join("; ")
+        };
+        for (one, other) in [
+            ("/dev/sda", "/dev/sda"),
+            ("/data/a", "/data/b"),
+            ("/data/a", ""),
+            ("/dev/shm/a", "/dev/shm/b"),
+            ("/data/dev/sda", "/data/dev/sdb"),
+        ] {
+            assert_eq!(told(one, other), "", "{one} {other}");
+        }
+        let of = |a: &str, b: &str| format!("by the tool's own words: rr devices (a: {a}; b: {b})");
+        assert_eq!(told("/dev/sda", "/dev/sdb"), of("/dev/sda", "/dev/sdb"));
+        assert_eq!(told("/dev/sda", "/data/a"), of("/dev/sda", "none named"));
+        assert_eq!(told("/dev/sda", ""), of("/dev/sda", "none named"));
+        assert_eq!(told("/data/a:/dev/sda", "/data/a"), of("/data/a:/dev/sda", "none named"));
+    }
+
+    #[test]
     fn each_file_is_an_execution_and_printed_percentiles_need_a_tail() {
         let idle = golden!("randread_4k_psync_direct__idle");
         let load = golden!("randread_4k_psync_direct__load");

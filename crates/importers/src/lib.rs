@@ -11,6 +11,7 @@ mod benchfmt;
 mod clean_cells;
 mod column_names;
 mod column_text;
+mod counted_shares;
 mod digits;
 mod duplicates;
 mod executions;

@@ -26,7 +26,8 @@ static DESCRIPTION: Description = Description {
           instructions=lower` says which way. An event that was not counted or is not supported is absent, never zero \
           (ABSENT_VALUES). `-r N` leaves only means (SUMMARY_ONLY); run perf N times instead. Rows by interval (-I), \
           CPU (-A), socket or control group are refused: they are parts of one execution. Lines of the program itself are passed \
-          over where they have no separators. A counter that perf multiplexed is an estimate of perf's own.",
+          over where they have no separators. Of events that were counted for a part of the time only (multiplexing) a \
+          note tells the least share: their counts are estimates of perf's own, unless it ran with --no-scale.",
 };
 
 /// Events of which a fixed job should have fewer.
@@ -97,6 +98,8 @@ struct Counted<'a> {
     is_mean: bool,
     /// For how long it was counted.
     counted_ns: Option<u64>,
+    /// For what share of the time it was enabled it was counted, in percent.
+    counted_percent: Option<f64>,
     /// How many CPUs it kept busy at most, as far as the digits go; of a clock alone.
     cpus: Option<f64>,
 }
@@ -322,10 +325,12 @@ impl<'a> Counted<'a> {
             return refused("the count is negative", "correct the line, or remove it");
         }
         let is_mean = fields[3].ends_with('%');
-        let counted_ns = fields.get(if is_mean { 4 } else { 3 }).and_then(|ns| ns.parse().ok());
+        let of_time = if is_mean { 4 } else { 3 };
+        let counted_ns = fields.get(of_time).and_then(|ns| ns.parse().ok());
+        let counted_percent = fields.get(of_time + 1).and_then(|percent| percent.parse().ok());
         let cpus = fields.windows(2).find(|pair| pair[1] == "CPUs utilized");
         let cpus = cpus.and_then(|pair| at_most(pair[0])).filter(|cpus| *cpus > 0.0);
-        Ok(Some(Self { line, value, unit, event, is_mean, counted_ns, cpus }))
+        Ok(Some(Self { line, value, unit, event, is_mean, counted_ns, counted_percent, cpus }))
     }
 
     /// The event without what was asked about it: `cycles:u`, `cpu_core/cycles/`.
@@ -441,6 +446,9 @@ fn append(
             let what = "means of several executions (-r)";
             table.notice(CaveatCode::SummaryOnly, what, source.subject);
         }
+        if let Some(percent) = counted.counted_percent {
+            table.counted_share(&id, percent);
+        }
         samples.push(Sample::values(&id, vec![value]));
     }
     let row = ImportedRow {
@@ -458,7 +466,7 @@ fn append(
 mod tests {
     use super::*;
     use crate::MappingDirection as Better;
-    use crate::picture::{picture, read, refusal};
+    use crate::picture::{imported, picture, read, refusal};
     use expect_test::{Expect, expect};
 
     const THREE: &[u8] = include_bytes!("../tests/golden/perf-stat/6.1-three-executions.csv");
@@ -558,6 +566,51 @@ mod tests {
         );
         let found = refused("5,,instructions,7,100.00,,\n");
         assert_eq!(found, "it has no count of which it is known which way is better");
+    }
+
+    #[test]
+    fn events_that_were_not_counted_all_the_time_are_told_with_the_least_share() {
+        let of = |second: u64, share: &str, of_misses: &str| {
+            let ns = 2_000_000 + second;
+            format!(
+                "{HEADING}Tue Jun  3 10:00:{second:02} 2025\n\n\
+                 {ns},ns,duration_time,{ns},100.00,,\n\
+                 {ns},,cycles,{ns},{share},,\n\
+                 {second},,branch-misses,{ns},{of_misses},,\n\
+                 5,,instructions,{ns},12.00,,\n\
+                 <not counted>,,cache-misses,{ns},20.00,,\n\
+                 <not supported>,,bus-cycles,0,30.00,,\n"
+            )
+        };
+        let told = |one: &str, other: &str| -> Vec<String> {
+            let files = [("a", one.as_bytes()), ("b", other.as_bytes())];
+            let plan = imported(&ENTRY, &files, &Mapping::default()).unwrap().plan;
+            plan.notes.into_iter().filter(|note| note.contains("did not count")).collect()
+        };
+        let (whole, next) = (of(1, "100.00", "100.00"), of(2, "100.00", "100.00"));
+        assert_eq!(told(&whole, &next), [""; 0]);
+        let part = format!("{}{}", of(2, "45.23", "100.00"), of(3, "66.67", "99.99"));
+        assert_eq!(
+            told(&whole, &part),
+            [
+                "events that perf did not count all the time, with the least share of it in an execution: cycles 45.23 %, \
+                 branch_misses 99.99 %; unless perf ran with --no-scale, their counts are its estimates from that share"
+            ]
+        );
+        // What was not counted has no number, whatever its share.
+        let table = read(&ENTRY, &[("b", part.as_bytes())], &Mapping::default()).unwrap();
+        for row in &table.rows {
+            let sources: Vec<&str> = row.samples.iter().map(|one| &*one.source).collect();
+            assert_eq!(sources, ["duration_time", "cycles", "branch_misses"]);
+        }
+    }
+
+    #[test]
+    fn the_share_stands_behind_the_deviation_of_repetitions() {
+        let text = "3,,cycles,0.78%,7,25.00,,\n";
+        let mut table = read(&ENTRY, &[("a", text.as_bytes())], &Mapping::default()).unwrap();
+        table.note_counted_shares();
+        assert!(table.notes[0].contains(": cycles 25.00 %; "), "{:?}", table.notes);
     }
 
     #[test]

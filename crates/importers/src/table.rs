@@ -1,5 +1,6 @@
 //! What every format is read into: rows of samples with their places.
 
+use crate::counted_shares::CountedShares;
 use crate::last_digits::LastDigits;
 use crate::metrics::metric_id;
 use crate::post_hoc::ImportChoices;
@@ -63,6 +64,8 @@ pub struct ImportedTable {
     pub notes: Vec<String>,
     /// What the tool says of how it was run.
     settings: ToolSettings,
+    /// For how much of the time it says that it counted.
+    shares: CountedShares,
     /// What it says of when its executions began and how long they took.
     started: StartedExecutions,
     /// When it says that each execution began or was written.
@@ -306,6 +309,18 @@ impl ImportedTable {
     pub fn compare_settings(&mut self) {
         for difference in std::mem::take(&mut self.settings).differences() {
             self.notice(CaveatCode::SettingsDiffer, "by the tool's own words", &difference);
+        }
+    }
+
+    /// Notes for what share of the time, in percent, a metric was counted in one execution.
+    pub(crate) fn counted_share(&mut self, metric: &str, percent: f64) {
+        self.shares.add(metric, percent);
+    }
+
+    /// Tells which metrics were counted for a part of the time only.
+    pub(crate) fn note_counted_shares(&mut self) {
+        if let Some(told) = std::mem::take(&mut self.shares).told() {
+            self.note(told);
         }
     }
 

@@ -57,7 +57,7 @@ pub struct FioReport {
     /// Whether some job waited for its queue: it has no `rate_process`.
     pub is_closed_loop: bool,
     /// Options of its jobs, by job and option (`job bs`), but for names of files; equal sizes and
-    /// times in one spelling.
+    /// times in one spelling. Devices that a job names are its `devices`.
     pub settings: BTreeMap<String, String>,
 }
 
@@ -112,12 +112,16 @@ pub enum FioLatency {
     Uncombinable,
 }
 
-/// Options that name something, and change no work.
+/// Options that name something, and change no work; what of `filename` is a device is told apart.
 const NO_SETTINGS: [&str; 7] =
     ["name", "filename", "directory", "description", "output", "opendir", "filename_format"];
 /// Settings that are kept, and the longest of them.
 const MOST_SETTINGS: usize = 1_000;
 const LONGEST_SETTING: usize = 60;
+/// Longest text of devices: names by id end with what tells two of one make apart.
+const LONGEST_DEVICES: usize = 400;
+/// What is said of a job that names no device.
+const NO_DEVICE: &str = "none named";
 
 impl FioReport {
     /// Reads what fio printed; lines of notes may come before it.
@@ -261,7 +265,7 @@ fn active<'a>(
     Ok(active)
 }
 
-/// Every option of a job, and of all jobs, but for those that name files.
+/// Every option of a job, and of all jobs, but for those that name files, and the devices it names.
 fn settings(
     root: &JsonNode<'_>,
     job: &JsonNode<'_>,
@@ -270,9 +274,11 @@ fn settings(
 ) -> Result<(), Trouble> {
     let base = option(root, job, "kb_base")?.and_then(|base| base.text().ok()?.parse().ok());
     let base = base.unwrap_or(option_values::KB_BASE);
+    let mut has_options = false;
     // A job's own option counts before that of all jobs.
     for (place, key) in [(root, "global options"), (job, "job options")] {
         let Some(options) = place.optional(key)? else { continue };
+        has_options = true;
         for (option, value) in options.members()? {
             let is_name = NO_SETTINGS.contains(&option) || option.ends_with("_log");
             if is_name || settings.len() >= MOST_SETTINGS {
@@ -284,7 +290,26 @@ fn settings(
             settings.insert(format!("{name} {option}"), value);
         }
     }
+    if has_options && settings.len() < MOST_SETTINGS {
+        settings.insert(format!("{name} devices"), devices(root, job)?);
+    }
     Ok(())
+}
+
+/// What a job is to open, where a device is among it: another device is other work, and another
+/// file need not be.
+fn devices(root: &JsonNode<'_>, job: &JsonNode<'_>) -> Result<String, Trouble> {
+    let names = option(root, job, "filename")?.and_then(|names| names.text().ok());
+    let Some(names) = names.filter(|names| names.split(':').any(is_device)) else {
+        return Ok(NO_DEVICE.to_owned());
+    };
+    Ok(names.chars().take(LONGEST_DEVICES).collect())
+}
+
+/// Whether a name is one of devices; below `/dev/shm` are files in memory.
+fn is_device(name: &str) -> bool {
+    let name = name.trim_start();
+    name.starts_with("/dev/") && !name.starts_with("/dev/shm/")
 }
 
 /// An option of a job, or of all jobs.
