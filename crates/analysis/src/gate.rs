@@ -28,8 +28,8 @@ const NOT_SHOWN: &str = "neither keeping nor breaching the limit was shown";
 fn of_doubt(doubt: Doubt) -> &'static str {
     match doubt {
         Doubt::UnlikeSettings => {
-            "a tool was run in another way for one subject than for another: what differs may be \
-             that, which passes or fails no gate"
+            "a setting of the tool, or a column that nobody named, is another one for one subject than \
+             for another: what differs may be that, which passes or fails no gate"
         }
         Doubt::UnknownReplicates => {
             "nobody said what an independent replicate is: an interval of values that share an \
@@ -811,7 +811,7 @@ mod tests {
         let limits =
             [GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.03 }];
         for (code, words) in [
-            (CaveatCode::SettingsDiffer, "was run in another way"),
+            (CaveatCode::SettingsDiffer, "is another one for one subject"),
             (CaveatCode::ReplicateLevelUnknown, "what an independent replicate is"),
             (CaveatCode::Copied, "stand twice"),
         ] {

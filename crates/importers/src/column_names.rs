@@ -71,6 +71,36 @@ pub(crate) const EXCHANGED: [&str; 11] = [
     "connection",
     "conn",
 ];
+/// What columns are called that name executions or count what one does: where each row of a subject
+/// has a number of its own in one, and it was named, it is refused as those of [`EXCHANGED`] are.
+pub(crate) const NUMBERED: [&str; 12] = [
+    "i", "n", "idx", "index", "indexes", "indices", "session", "sessions", "batch", "batches",
+    "client", "clients",
+];
+/// What columns are called that number or describe subjects: a version, a variant, a process.
+pub(crate) const DESCRIPTIONS: [&str; 21] = [
+    "subject",
+    "variant",
+    "arm",
+    "treatment",
+    "group",
+    "config",
+    "configuration",
+    "label",
+    "name",
+    "id",
+    "pid",
+    "version",
+    "kernel",
+    "kernel_version",
+    "kernel_release",
+    "release",
+    "revision",
+    "commit",
+    "build",
+    "hash",
+    "sha",
+];
 /// What columns of machines are called: each may be unlike the others, and is no execution.
 pub(crate) const MACHINES: [&str; 3] = ["host", "hostname", "machine"];
 /// What columns are called that tell executions apart, but for what follows it.

@@ -40,6 +40,7 @@ mod schbench;
 mod shared_levels;
 mod sockperf;
 mod started;
+mod subject_columns;
 mod table;
 mod table_row;
 mod tidy;

@@ -7,6 +7,7 @@ use crate::post_hoc::ImportChoices;
 use crate::run_numbers::RunNumbers;
 use crate::shared_levels::SharedLevels;
 use crate::started::{ExecutionTimes, StartedExecutions};
+use crate::subject_columns::SubjectColumns;
 use crate::table_row::TableRow;
 use crate::time_order::ToolTimes;
 use crate::tool_settings::ToolSettings;
@@ -27,6 +28,12 @@ const MOST_ITEMS: usize = 12;
 const LONGEST_ITEM: usize = 100;
 /// What stands for the things that a caveat does not name.
 const MORE: &str = "…";
+/// Said of columns that may hold settings.
+const UNLIKE_COLUMNS: &str =
+    "columns that nobody named and that have another value for one subject than for another";
+/// Said where there are too many of them.
+const NOT_COMPARED: &str =
+    "columns that nobody named were not compared between subjects: there are too many";
 /// Longest name of a subject or level.
 const LONGEST_NAME: usize = 200;
 
@@ -74,6 +81,8 @@ pub struct ImportedTable {
     pub(crate) has_time_order: bool,
     /// What files of one subject have in columns of which only all files tell whether they are parts.
     pub(crate) levels: SharedLevels,
+    /// What subjects have in columns that nobody named and that may hold settings.
+    pub(crate) columns: SubjectColumns,
     /// What rows have in columns that nobody named and that may tell kinds of rows apart.
     pub(crate) kinds: UnnamedKinds,
     /// The numbers of the runs of tables without blocks.
@@ -305,10 +314,18 @@ impl ImportedTable {
         self.settings.add(subject, settings);
     }
 
-    /// Says which settings differ between subjects of which the tool states any.
+    /// Says which settings differ between subjects of which the tool states any, and which columns that
+    /// nobody named do.
     pub fn compare_settings(&mut self) {
         for difference in std::mem::take(&mut self.settings).differences() {
             self.notice(CaveatCode::SettingsDiffer, "by the tool's own words", &difference);
+        }
+        let columns = std::mem::take(&mut self.columns);
+        for difference in columns.differences() {
+            self.notice(CaveatCode::SettingsDiffer, UNLIKE_COLUMNS, &difference);
+        }
+        if columns.is_cut() {
+            self.note(NOT_COMPARED.to_owned());
         }
     }
 

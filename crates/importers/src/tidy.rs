@@ -45,9 +45,11 @@ it: REPLICATE_LEVEL_UNKNOWN says of which, and without that word there is no ver
 that tells in which order rows were measured; where it hides an order that the times or the rows have and in which \
 the subjects are not mixed, that one is asked instead, and said. Without it a column of times is used (a date, seconds \
 since 1970, or a column called timestamp, started, sequence, ..), and said. A column that tells parts of an execution \
-apart (thread, cpu, cgroup, part, ..) or counts what it repeats (iteration, invocation, sample, ..) is refused as a replicate, and so is one that nobody named and that sorts the rows of every \
+apart (thread, cpu, cgroup, part, ..) or counts what it repeats (iteration, invocation, sample, ..) is refused as a replicate, \
+and so are one that numbers the rows of each subject and is called i, n, index, session, batch or client, and one that nobody named and that sorts the rows of every \
 subject; a column that nobody named and that tells which rows failed (exit_code, success, ..) makes failures of these, and is \
-said; what other columns nobody named is said.";
+said; one of numbers that has one value for each subject, and not the same for all, raises SETTINGS_DIFFER; \
+what other columns nobody named is said.";
 
 /// Said of columns of which nothing shows that they tell executions apart.
 const CROSSED: &str = "columns that have the same levels in every execution, as its parts do";
@@ -190,6 +192,7 @@ impl Importer for Tidy {
         tell_doubts(&unnamed, mapping, first, table);
         let rows = &table.rows[first..];
         table.kinds.add(&unnamed.kinds(rows), rows);
+        table.columns.add(&unnamed.settings(mapping), rows);
         table.numbers.add(unnamed.numbering(mapping), rows);
         let left_out = unnamed.measured(&table.rows[first..]).into_iter().map(str::to_owned);
         table.choices.left_out.extend(left_out);

@@ -2,8 +2,8 @@
 //! columns that rows of a subject are sorted by are refused, and all others are told.
 
 use crate::column_names::{
-    COUNTS, EXCHANGED, EXECUTIONS, LETTERS, MACHINES, NAMED_PARTS, PARTS, REPEATS, SEQUENCES,
-    SUFFIXES, TIMES,
+    COUNTS, DESCRIPTIONS, EXCHANGED, EXECUTIONS, LETTERS, MACHINES, NAMED_PARTS, NUMBERED, PARTS,
+    REPEATS, SEQUENCES, SUFFIXES, TIMES,
 };
 use crate::column_text::ColumnText;
 use crate::failed_rows::FailedRows;
@@ -103,6 +103,7 @@ impl UnnamedColumns {
             );
             return Err(Trouble::new(cause, remedy));
         }
+        self.refuse_numbers(mapping, rows)?;
         // That there is nothing to compare is told elsewhere.
         let is_of_one = rows.windows(2).all(|pair| pair[0].subject == pair[1].subject);
         if is_of_one || !mapping.replicate.is_empty() || mapping.block.is_some() {
@@ -132,6 +133,26 @@ impl UnnamedColumns {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a column that names executions or blocks, and that has the shape of a number of rows.
+    fn refuse_numbers(&self, mapping: &Mapping, rows: &[TableRow]) -> Result<(), Trouble> {
+        let is_refused = |column: &&Column| {
+            column.is_called(&NUMBERED)
+                && !mapping.independent.contains(&column.name)
+                && column.numbers_rows(rows)
+        };
+        let Some(first) = self.naming().find(is_refused) else { return Ok(()) };
+        let first = &first.name;
+        let cause = format!(
+            "the column `{first}` has another number in each row of a subject, as parts of one execution have"
+        );
+        let remedy = format!(
+            "name the columns that identify an execution alone (--replicate), of which its parts are averaged, or \
+             `{first}` as a parameter; where each was started for itself, rename the column or say so \
+             (--independent)"
+        );
+        Err(Trouble::new(cause, remedy))
     }
 
     /// Columns that are part of the name of an execution or block, are not called as executions are,
@@ -167,7 +188,9 @@ impl UnnamedColumns {
         };
         let telling: Vec<&Column> = self.columns.iter().filter(tells_rows).collect();
         let is_execution = |column: &&Column| {
-            (column.counts_executions() && !column.is_called(&EXCHANGED))
+            let is_of_parts = column.is_called(&EXCHANGED)
+                || column.is_called(&NUMBERED) && column.numbers_rows(rows);
+            (column.counts_executions() && !is_of_parts)
                 || matches!(column.holds_times(rows), Ok(true))
         };
         if telling.iter().any(is_execution) {
@@ -184,6 +207,19 @@ impl UnnamedColumns {
                 && !column.counts_executions()
                 && matches!(column.holds_times(rows), Ok(false))
                 && !column.is_measured(rows)
+        };
+        self.columns.iter().filter(is_one).map(Column::named_fields).collect()
+    }
+
+    /// Columns that nobody named and that may hold a setting: they are called neither as executions,
+    /// times or their order are, nor as what describes a subject.
+    pub(crate) fn settings(&self, mapping: &Mapping) -> Vec<(&str, &ColumnText)> {
+        let subject = mapping.subject.as_deref().map(metric_id);
+        let others = [&EXECUTIONS[..], &LETTERS, &TIMES, &SEQUENCES, &DESCRIPTIONS];
+        let is_one = |column: &&Column| {
+            column.is_unnamed
+                && !others.iter().any(|names| column.is_called(names))
+                && subject.as_deref().is_none_or(|subject| !column.is_called(&[subject]))
         };
         self.columns.iter().filter(is_one).map(Column::named_fields).collect()
     }
@@ -328,6 +364,14 @@ impl Column {
             self.fields.iter().map(|field| field.parse().ok()).collect();
         let are_seconds = numbers.is_some_and(|numbers| are_seconds(&numbers));
         are_seconds || self.fields.iter().all(is_date)
+    }
+
+    /// Whether all that it has are whole numbers, no times of a clock, and no two rows of a subject that
+    /// measure the same share one.
+    fn numbers_rows(&self, rows: &[TableRow]) -> bool {
+        self.fields.iter().all(|field| field.parse::<u64>().is_ok())
+            && !self.has_clock_times()
+            && Places::of(rows, &self.fields).has_each_level_once()
     }
 
     /// Its name, and what rows have in it.
@@ -667,6 +711,58 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_rows_is_no_replicate_and_no_block() {
+        let names = NUMBERED.into_iter().chain(["Client ID", "session_no", "batch-nr"]);
+        for name in names {
+            for is_numbered_on in [false, true] {
+                let text = clients(name, is_numbered_on);
+                for mapping in [
+                    mapping(None, &[name], None),
+                    mapping(None, &["run", name], None),
+                    mapping(None, &[], Some(name)),
+                ] {
+                    let told = format!(
+                        "the column `{name}` has another number in each row of a subject, as parts of one \
+                         execution have"
+                    );
+                    assert_eq!(refusal(&CSV, text.as_bytes(), &mapping), told);
+                    let stated = Mapping { independent: vec![name.to_owned()], ..mapping };
+                    let table = read(&CSV, &[("x", text.as_bytes())], &stated).unwrap();
+                    assert!(table.parts.is_empty(), "{name}: the user's word");
+                }
+                // Of an execution that is named they are averaged.
+                order(&text, &mapping(None, &["run"], None));
+            }
+            // Where nobody named anything, what begins anew for each subject counts no executions.
+            let alone = clients(name, false).replacen(",run,", ",x,", 1);
+            let unnamed = mapping(None, &[], None);
+            assert_eq!(read(&CSV, &[("x", alone.as_bytes())], &unnamed).unwrap().parts, [name]);
+        }
+    }
+
+    #[test]
+    fn a_column_of_that_name_that_numbers_no_rows_may_tell_executions_apart() {
+        for name in ["index", "session", "batch"] {
+            // Several rows of each, names instead of numbers, and times of a clock.
+            let several = table(name, |row| row / 2);
+            order(&several, &mapping(None, &[name], None));
+            let named = format!("s,{name},v\na,x,1\nb,x,2\na,y,3\nb,y,4\n");
+            order(&named, &mapping(None, &[name], None));
+            order(&named, &mapping(None, &[], Some(name)));
+            let times = format!("s,{name},v\na,1700000000,1\nb,1700000060,2\na,1700000120,3\n");
+            order(&times, &mapping(None, &[name], None));
+        }
+        // What is called as executions are may have a number in each row.
+        for name in ["run", "rep", "repetition", "trial", "block", "boot"] {
+            for is_numbered_on in [false, true] {
+                let text = clients(name, is_numbered_on).replacen(",run,", ",x,", 1);
+                order(&text, &mapping(None, &[name], None));
+                order(&text, &mapping(None, &[], Some(name)));
+            }
+        }
+    }
+
+    #[test]
     fn what_one_execution_repeats_is_no_replicate_and_no_block() {
         for name in
             ["iteration", "Iterations", "iter", "iter_no", "invocation", "sample", "warm-up"]
@@ -769,30 +865,30 @@ mod tests {
             let caveats = read(text, mapping).caveats.into_iter().filter(of_level);
             caveats.map(|caveat| caveat.detail).collect()
         };
-        let told = "columns whose levels every subject has, and which nothing shows to be executions: client";
-        let text = clients("client", false);
+        let told = "columns whose levels every subject has, and which nothing shows to be executions: lane";
+        let text = clients("lane", false);
         for mapping in [
-            mapping(None, &["run", "client"], None),
-            mapping(None, &["client"], None),
-            mapping(None, &[], Some("client")),
+            mapping(None, &["run", "lane"], None),
+            mapping(None, &["lane"], None),
+            mapping(None, &[], Some("lane")),
         ] {
             assert_eq!(doubts(&text, &mapping), [told]);
-            assert_eq!(read(&text, &mapping).parts, ["client"]);
-            let stated = Mapping { independent: vec!["client".to_owned()], ..mapping };
+            assert_eq!(read(&text, &mapping).parts, ["lane"]);
+            let stated = Mapping { independent: vec!["lane".to_owned()], ..mapping };
             assert_eq!(doubts(&text, &stated), [""; 0]);
             assert!(read(&text, &stated).parts.is_empty());
             let notes = read(&text, &stated).notes;
-            let stated = "by the user's word, each client is an execution of its own".to_owned();
+            let stated = "by the user's word, each lane is an execution of its own".to_owned();
             assert!(notes.contains(&stated), "{notes:?}");
         }
         // One that is missing for a subject makes executions of no others.
         let without_one = text.replace("b,1,9,112\n", "");
-        assert_eq!(doubts(&without_one, &mapping(None, &["client"], None)), [told]);
+        assert_eq!(doubts(&without_one, &mapping(None, &["lane"], None)), [told]);
         // Of several runs that nobody named, each has all clients.
         let runs = format!("{text}{}", text.replace(",1,", ",2,").split_once('\n').unwrap().1);
         assert_eq!(
-            doubts(&runs, &mapping(None, &["client"], None)),
-            ["columns that have the same levels in every execution, as its parts do: client"]
+            doubts(&runs, &mapping(None, &["lane"], None)),
+            ["columns that have the same levels in every execution, as its parts do: lane"]
         );
         for name in ["run_id", "rep", "launch", "seed", "time", "boot", "b", "trial nr", "id"] {
             for mapping in [mapping(None, &[name], None), mapping(None, &[], Some(name))] {
@@ -800,8 +896,8 @@ mod tests {
                 assert_eq!(doubts(&text, &mapping), [""; 0], "{name}");
             }
         }
-        let own = clients("client", true);
-        assert_eq!(doubts(&own, &mapping(None, &["client"], None)), [""; 0], "each has its own");
+        let own = clients("lane", true);
+        assert_eq!(doubts(&own, &mapping(None, &["lane"], None)), [""; 0], "each has its own");
     }
 
     #[test]
@@ -835,7 +931,7 @@ mod tests {
         let text = |first: u32| {
             let rows: String =
                 (0..6).map(|row| format!("{},{}\n", first + row, 100 + row)).collect();
-            format!("client,v\n{rows}")
+            format!("lane,v\n{rows}")
         };
         let parts = |of_a: &str, of_b: &str, replicate: &[&str]| {
             let mapping = Mapping { subject: None, ..mapping(None, replicate, None) };
@@ -845,8 +941,8 @@ mod tests {
             table.notice_shared_levels();
             table.parts
         };
-        for replicate in [["client"].as_slice(), &[]] {
-            assert_eq!(parts(&text(0), &text(0), replicate), ["client"]);
+        for replicate in [["lane"].as_slice(), &[]] {
+            assert_eq!(parts(&text(0), &text(0), replicate), ["lane"]);
             assert_eq!(parts(&text(0), &text(100), replicate), [""; 0], "each has its own");
         }
     }

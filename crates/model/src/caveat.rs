@@ -121,7 +121,7 @@ codes! {
     Watched QuietMachine "WATCHED" "Somebody watched the dashboard meanwhile: it ran beside the trial, at the lowest priority.",
     ReplicateLevelUnknown Design "REPLICATE_LEVEL_UNKNOWN" "Nobody said what an independent replicate is: values that share an execution or a boot make the interval too narrow.",
     SingleBoot EnoughData "SINGLE_BOOT" "All blocks ran in one boot: the finding speaks of this boot.",
-    SettingsDiffer SameWork "SETTINGS_DIFFER" "A tool says that it was run in another way for one subject than for another: it may not be the same work.",
+    SettingsDiffer SameWork "SETTINGS_DIFFER" "A setting that a tool tells, or a column that nobody named, is another one for one subject than for another: it may not be the same work.",
     Skewed RobustVerdicts "SKEWED" "A test that asks nothing of the distribution of the differences disagrees with the t test: no verdict is called clear.",
     Steal QuietMachine "STEAL" "The hypervisor took CPU time away during a trial.",
     StoppedEarly EnoughData "STOPPED_EARLY" "The campaign ended before its planned number of blocks.",

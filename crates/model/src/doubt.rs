@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubt {
-    /// A tool says that it was run in another way for one subject than for another.
+    /// A setting of a tool, or a column that nobody named, is another one for one subject than for another.
     UnlikeSettings,
     /// Nobody said what an independent replicate is.
     UnknownReplicates,

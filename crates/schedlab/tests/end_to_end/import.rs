@@ -68,7 +68,7 @@ fn parts_of_one_execution_have_no_verdict_unless_the_user_says_that_they_are_exe
         let told = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
         (told("verdict"), told("obstacle"))
     };
-    for column in ["client", "fiber", "host", "lane", "slot", "tenant", "vu"] {
+    for column in ["fiber", "host", "lane", "slot", "tenant", "user", "vu"] {
         let file = bench.path().join(format!("{column}.csv")).display().to_string();
         std::fs::write(&file, parts(column)).unwrap();
         let both = format!("run,{column}");
@@ -95,6 +95,33 @@ fn parts_of_one_execution_have_no_verdict_unless_the_user_says_that_they_are_exe
                 assert_eq!(obstacle(), ("worse".to_owned(), String::new()), "{column}");
             }
         }
+    }
+}
+
+/// A number that nobody named is no part of the work that subjects share.
+#[test]
+fn a_column_of_numbers_that_differs_with_the_subject_warns_that_it_may_not_be_the_same_work() {
+    let bench = Bench::new();
+    let file = bench.path().join("threads.csv").display().to_string();
+    for (threads, state, doubts) in [("8", "warned", true), ("4", "not_observed", false)] {
+        let mut text = "who,run,threads,ns\n".to_owned();
+        for run in 0..8 {
+            let a = 100.0 + 0.3 * f64::from(run * 5 % 8);
+            let b = 120.0 + 0.37 * f64::from(run * 3 % 8);
+            let _ = writeln!(text, "a,a{run},4,{a:.4}\nb,b{run},{threads},{b:.4}");
+        }
+        std::fs::write(&file, text).unwrap();
+        let usual = ["import", "csv", &file, "--subject", "who", "--replicate", "run"];
+        bench.expect(0, &[&usual[..], &["--value", "ns:lower:ns"]].concat());
+        let json = bench.expect(0, &["show", "last", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let mut checks = report["checks"].as_array().unwrap().iter();
+        let check = checks.find(|check| check["name"] == "same work").unwrap();
+        assert_eq!(check["state"], state, "{check}");
+        let finding = &report["findings"]["findings"][0];
+        let told = finding["doubts"].to_string();
+        assert_eq!(told.contains("unlike_settings"), doubts, "{told}");
+        assert_eq!(json.contains("threads (a: 4; b: 8)"), doubts);
     }
 }
 
