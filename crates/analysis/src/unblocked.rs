@@ -439,6 +439,24 @@ mod tests {
     }
 
     #[test]
+    fn what_rests_on_records_of_an_emulated_processor_says_so() {
+        let rate = || vec![metric("m", Direction::Higher, Reduction::Mean)];
+        let mut all = records_of(|s, r, l| vec![Sample::values("m", vec![noisy(s, r, l)])]);
+        let told = |all: &[Record]| {
+            let found = crate::judge(&imported(rate(), &["a", "b"], &[]), all);
+            let of = |finding: &Finding| (finding.is_emulated, has(finding, CaveatCode::Tcg));
+            let each: Vec<_> = found.findings.iter().map(of).collect();
+            (each, found.rankings[0].is_emulated)
+        };
+        assert_eq!(told(&all), (vec![(false, false); 3], false));
+        // One is enough, and so is one that failed.
+        all[3].caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+        assert_eq!(told(&all), (vec![(true, true); 3], true));
+        all[3].outcome = Outcome::Failed { reason: "panic".to_owned() };
+        assert_eq!(told(&all), (vec![(true, true); 3], true));
+    }
+
+    #[test]
     fn failures_come_first_and_a_mix_that_differs_is_no_comparison() {
         let rate = || vec![metric("m", Direction::Higher, Reduction::Mean)];
         let plan = imported(rate(), &["a", "b"], &[]);

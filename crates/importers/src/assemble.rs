@@ -72,6 +72,7 @@ pub fn import(
     table.note_counted_shares();
     table.notice_simultaneous();
     table.notice_shared_levels();
+    table.notice_origins();
     let constant = table.drop_constant_dimensions();
     let foreign = table.units.iter().filter(|(_, unit)| !unit.is_empty());
     let foreign = foreign.map(|(metric, unit)| format!("{metric} is in {unit}"));
@@ -85,6 +86,7 @@ pub fn import(
     let mut assembled =
         assemble(&mut table, settings, format, digest).map_err(|trouble| (0, trouble))?;
     assembled.plan.check_size().map_err(|found| (0, over(found)))?;
+    table.origins.mark_emulated(&mut assembled.records);
     let chosen = choices(settings.margin, &usual, &table.choices, &assembled.plan);
     let given = given(&table.choices, &table.metrics, &assembled.plan);
     if let Some(imported) = &mut assembled.plan.imported {

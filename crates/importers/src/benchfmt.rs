@@ -37,6 +37,11 @@ const PACKAGE: &str = "pkg";
 const HEADING: [&str; 2] = ["goos", PACKAGE];
 /// The keys of a heading that tell the machine.
 const MACHINE: [&str; 3] = ["goos", "goarch", "cpu"];
+/// A comment that schedlab writes: codes of caveats of the findings that the values behind it are part
+/// of. No line of configuration has such a key.
+const OF_FINDINGS: &str = "# caveats";
+/// What schedlab writes codes of caveats behind: of the campaign, and of the values that follow.
+const CAVEATS: [&str; 3] = ["campaign-caveats", "caveats", OF_FINDINGS];
 /// A name has fewer parts than this, and a line fewer values.
 const MOST_PARTS: usize = 100;
 
@@ -52,6 +57,8 @@ struct File<'a> {
     is_open: bool,
     results: Vec<Measured<'a>>,
     directions: BTreeMap<&'a str, Direction>,
+    /// Subjects as results name them, with the codes of caveats beside their values.
+    caveats: BTreeSet<(Option<&'a str>, &'a str)>,
     /// The machine of each execution, as its heading has it.
     machines: BTreeMap<usize, BTreeMap<String, String>>,
 }
@@ -137,6 +144,8 @@ impl<'a> File<'a> {
             self.result(line, text, mapping)?;
         } else if is_end(text) {
             self.end_execution();
+        } else if let Some(codes) = codes_of_findings(text) {
+            self.configuration.insert(OF_FINDINGS, codes);
         } else if let Some((key, value)) = configuration(text) {
             let is_other_subject = mapping.subject.as_deref() == Some(key)
                 && self.configuration.get(key) != Some(&value);
@@ -221,6 +230,8 @@ impl<'a> File<'a> {
         measured.execution = self.execution;
         measured.values = values;
         measured.take_subject(mapping, &self.configuration)?;
+        let codes = CAVEATS.into_iter().filter_map(|key| self.configuration.get(key));
+        self.caveats.extend(codes.map(|codes| (measured.subject, *codes)));
         let machine = self.machine(mapping);
         self.machines.entry(self.execution).or_insert(machine);
         self.results.push(measured);
@@ -281,6 +292,10 @@ impl<'a> File<'a> {
                 failure: None,
             };
             table.push(Some(result.line), row)?;
+        }
+        for (subject, codes) in &self.caveats {
+            let subject = table.shared(subject.unwrap_or(source.subject));
+            table.origins.add(codes, &subject);
         }
         Ok(())
     }
@@ -366,6 +381,12 @@ fn is_end(text: &str) -> bool {
     matches!(text.split_whitespace().next(), Some("PASS" | "FAIL" | "ok"))
 }
 
+/// The codes behind a comment of ours.
+fn codes_of_findings(text: &str) -> Option<&str> {
+    let codes = text.strip_prefix(OF_FINDINGS)?.strip_prefix(':')?;
+    Some(codes.trim())
+}
+
 /// `key: value`, where the key begins with a small letter and has no capital.
 fn configuration(text: &str) -> Option<(&str, &str)> {
     let (key, value) = text.split_once(':')?;
@@ -446,7 +467,7 @@ impl<'a> Measured<'a> {
 mod tests {
     use super::*;
     use crate::MappingDirection as Better;
-    use crate::picture::{picture, read, refusal, settings_that_differ};
+    use crate::picture::{imported, picture, read, refusal, settings_that_differ};
     use expect_test::{Expect, expect};
 
     const TWO: &[u8] = include_bytes!("../tests/golden/benchfmt/go-two-executions.txt");
@@ -562,7 +583,7 @@ mod tests {
         let of = |cpu: &str| format!("goos: linux\ncpu: {cpu}\nBenchmarkX 1 5 ns/op\n");
         let (one, other) = (of("EPYC"), of("Xeon"));
         let files = [("a", one.as_bytes()), ("b", other.as_bytes())];
-        let plan = crate::picture::imported(&ENTRY, &files, &Mapping::default()).unwrap().plan;
+        let plan = imported(&ENTRY, &files, &Mapping::default()).unwrap().plan;
         let caveats = plan.imported.unwrap().caveats;
         let told = "by the tool's own words: cpu (a: EPYC; b: Xeon)";
         assert!(caveats.iter().any(|caveat| caveat.detail == told), "{caveats:?}");
@@ -649,6 +670,52 @@ mod tests {
                 a [X] #0 p99_ns=5 bytes_per_second=2000000 bytes_per_op=3 allocs_per_op=4
             "#]],
         );
+    }
+
+    /// Codes of an import as a whole, and subjects of which a record is one of an emulated processor.
+    fn origins(text: &str, subject: Option<&str>) -> (Vec<CaveatCode>, BTreeSet<String>) {
+        let mapping = Mapping { subject: subject.map(str::to_owned), ..Mapping::default() };
+        let files = [("x", text.as_bytes()), ("y", b"BenchmarkX 1 5 ns/op\n".as_slice())];
+        let files = if subject.is_some() { &files[..1] } else { &files[..] };
+        let found = imported(&ENTRY, files, &mapping).unwrap();
+        let caveats = found.plan.imported.unwrap().caveats.into_iter().map(|caveat| caveat.code);
+        let of_origin = [CaveatCode::Simulated, CaveatCode::HostCacheSuspected];
+        let is_emulated = |record: &&model::Record| {
+            record.caveats.iter().any(|caveat| caveat.code == CaveatCode::Tcg)
+        };
+        let emulated = found.records.iter().filter(is_emulated);
+        (
+            caveats.filter(|code| of_origin.contains(code)).collect(),
+            emulated.map(|record| record.subject.clone()).collect(),
+        )
+    }
+
+    #[test]
+    fn what_our_own_lines_say_of_an_origin_is_kept() {
+        let x = || BTreeSet::from(["x".to_owned()]);
+        let result = "BenchmarkX 1 5 ns/op\n";
+        let of = |lines: &str| origins(&format!("{lines}{result}"), None);
+        assert_eq!(
+            of("campaign-caveats: QUICK SIMULATED\n"),
+            (vec![CaveatCode::Simulated], BTreeSet::new())
+        );
+        assert_eq!(of("caveats: TCG\n"), (Vec::new(), x()));
+        assert_eq!(
+            of("# caveats: HOST_CACHE_SUSPECTED NOISY\n"),
+            (vec![CaveatCode::HostCacheSuspected], BTreeSet::new())
+        );
+        for nothing in [
+            "",
+            "caveats: TCG\ncaveats:\n",
+            "# caveats: TCG\n# caveats:\n",
+            "caveats: NO_SUCH \u{1b}[31mTCG tcg\n",
+            "# TCG\nnote: SIMULATED\n",
+        ] {
+            assert_eq!(of(nothing), (Vec::new(), BTreeSet::new()), "{nothing}");
+        }
+        // A line holds for the values behind it.
+        let both = format!("subject: x\ncaveats: TCG\n{result}caveats:\nsubject: y\n{result}");
+        assert_eq!(origins(&both, Some("subject")), (Vec::new(), x()));
     }
 
     #[test]

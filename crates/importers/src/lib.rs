@@ -27,6 +27,8 @@ mod last_digits;
 mod mapping;
 mod metrics;
 mod near_copies;
+mod origins;
+mod own_table;
 mod percentile;
 mod perf_stat;
 #[cfg(test)]

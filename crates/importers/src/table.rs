@@ -3,6 +3,7 @@
 use crate::counted_shares::CountedShares;
 use crate::last_digits::LastDigits;
 use crate::metrics::metric_id;
+use crate::origins::{FileOrigins, SAID};
 use crate::post_hoc::ImportChoices;
 use crate::run_numbers::RunNumbers;
 use crate::shared_levels::SharedLevels;
@@ -67,6 +68,8 @@ pub struct ImportedTable {
     pub(crate) last_digits: BTreeMap<String, LastDigits>,
     /// What the format would have done of itself.
     pub(crate) choices: ImportChoices,
+    /// What files that schedlab wrote say of where their numbers come from.
+    pub(crate) origins: FileOrigins,
     /// What else is told of the files, for people.
     pub notes: Vec<String>,
     /// What the tool says of how it was run.
@@ -385,6 +388,13 @@ impl ImportedTable {
                 self.notice(CaveatCode::ReplicateLevelUnknown, what, &subject);
             }
         }
+    }
+
+    /// Says of which subjects values were not measured on a real processor or device.
+    pub(crate) fn notice_origins(&mut self) {
+        let origins = std::mem::take(&mut self.origins);
+        origins.of_import().for_each(|(code, subject)| self.notice(code, SAID, subject));
+        self.origins = origins;
     }
 
     /// Appends a row.

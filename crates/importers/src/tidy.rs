@@ -8,6 +8,7 @@ use crate::importer::{ImportFile, Importer};
 use crate::last_digits::last_digit;
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
+use crate::own_table::place_of_caveats;
 use crate::shared_levels::SharedLevels;
 use crate::table::{ImportedTable, RowNames, TableFile, over};
 use crate::table_row::TableRow;
@@ -45,11 +46,9 @@ it: REPLICATE_LEVEL_UNKNOWN says of which, and without that word there is no ver
 that tells in which order rows were measured; where it hides an order that the times or the rows have and in which \
 the subjects are not mixed, that one is asked instead, and said. Without it a column of times is used (a date, seconds \
 since 1970, or a column called timestamp, started, sequence, ..), and said. A column that tells parts of an execution \
-apart (thread, cpu, cgroup, part, ..) or counts what it repeats (iteration, invocation, sample, ..) is refused as a replicate, \
-and so are one that numbers the rows of each subject and is called i, n, index, session, batch or client, and one that nobody named and that sorts the rows of every \
+apart (thread, cpu, cgroup, part, ..) or counts what it repeats (iteration, invocation, sample, ..) is refused as a replicate, and so are one that numbers the rows of each subject and is called i, n, index, session, batch or client, and one that nobody named and that sorts the rows of every \
 subject; a column that nobody named and that tells which rows failed (exit_code, success, ..) makes failures of these, and is \
-said; one of numbers that has one value for each subject, and not the same for all, raises SETTINGS_DIFFER; \
-what other columns nobody named is said.";
+said; one of numbers that has one value for each subject, and not the same for all, raises SETTINGS_DIFFER; what other columns nobody named is said.";
 
 /// Said of columns of which nothing shows that they tell executions apart.
 const CROSSED: &str = "columns that have the same levels in every execution, as its parts do";
@@ -171,7 +170,9 @@ impl Importer for Tidy {
         let first = table.rows.len();
         let mut orders = ColumnText::default();
         let mut known = KnownMetrics::new();
-        let mut unnamed = UnnamedColumns::of(&header, &columns.named(), mapping);
+        let caveats = place_of_caveats(&header);
+        let named: Vec<usize> = columns.named().into_iter().chain(caveats).collect();
+        let mut unnamed = UnnamedColumns::of(&header, &named, mapping);
         let mut read = StringRecord::new();
         while reader.read_record(&mut read).map_err(|error| broken(bytes, &error))? {
             let without = cleaned(&read);
@@ -181,6 +182,9 @@ impl Importer for Tidy {
                 orders.push(filled(record, line, place, "it tells no order")?);
             }
             columns.row(source, record, line, (&mut known, &mut *table))?;
+            if let (Some(place), Some(row)) = (caveats, table.rows.last()) {
+                table.origins.add(&record[place], &row.subject);
+            }
             unnamed.add(record).map_err(|found| Trouble { line: Some(line), ..found })?;
         }
         if table.rows.len() == first {

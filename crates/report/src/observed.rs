@@ -26,14 +26,16 @@ pub enum Provenance {
     Ran,
     /// The simulator made them up.
     Simulated,
-    /// Somebody else measured them, and told so many replicates by blocks.
+    /// They are numbers of others, who told so many replicates by blocks; that others simulated them
+    /// is told by a caveat.
     ImportedBlocks,
-    /// Somebody else measured them, without blocks.
+    /// They are numbers of others, without blocks.
     ImportedRows,
 }
 
 impl Provenance {
-    /// `findings.caveats` of a simulation, `design.imported` of an import.
+    /// `design.imported` of an import, else `findings.caveats` of a simulation. Of an import nobody knows
+    /// here how it was simulated.
     pub(crate) fn of(report: &Report) -> Self {
         Self::of_parts(report.is_simulated(), report.design.imported.as_ref())
     }
@@ -45,14 +47,14 @@ impl Provenance {
 
     fn of_parts(is_simulated: bool, imported: Option<&Imported>) -> Self {
         match imported.map(|imported| &imported.design) {
-            _ if is_simulated => Self::Simulated,
-            None => Self::Ran,
             Some(ImportedDesign::Unblocked { .. }) => Self::ImportedRows,
             Some(ImportedDesign::Blocked) => Self::ImportedBlocks,
+            None if is_simulated => Self::Simulated,
+            None => Self::Ran,
         }
     }
 
-    /// Whether somebody else measured.
+    /// Whether they are numbers of others.
     pub(crate) fn is_imported(self) -> bool {
         matches!(self, Self::ImportedBlocks | Self::ImportedRows)
     }

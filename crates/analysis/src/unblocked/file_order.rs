@@ -74,6 +74,7 @@ mod tests {
             zeros: 0,
             lonely: Vec::new(),
             unlike_mix: None,
+            emulated: None,
             failed: [0; 2],
             completed: [0; 2],
             events: None,

@@ -24,6 +24,8 @@ pub(super) struct Samples<'a> {
     pub(super) lonely: Vec<String>,
     /// How the two hold unlike shares of the rows of different workloads.
     pub(super) unlike_mix: Option<String>,
+    /// What a record of either says of the emulated processor that ran it.
+    pub(super) emulated: Option<&'a Caveat>,
     /// Trials that failed, of reference and subject.
     pub(super) failed: [u64; 2],
     /// Trials with a value, of reference and subject.
@@ -171,6 +173,7 @@ impl Samples<'_> {
             without_value: empty.map(|(_, id)| id.clone()),
         };
         Signals {
+            is_emulated: self.emulated.is_some(),
             is_odds: self.metric.reduction == Reduction::Proportion && test.is_some(),
             is_degenerate: test.is_some_and(|test| test.is_degenerate()),
             is_coarse: steps.coarse.is_some(),
@@ -197,6 +200,7 @@ impl Samples<'_> {
     ) -> Vec<Caveat> {
         let mut caveats = signals.caveats();
         caveats.extend(of_noise);
+        caveats.extend(self.emulated.cloned());
         caveats.push(Caveat::new(
             CaveatCode::UnblockedDesign,
             format!(

@@ -9,9 +9,10 @@ use super::name_of;
 use super::samples::Samples;
 use crate::reduce::{Lack, reduce, series};
 use crate::resolution::take;
+use crate::trial_facts::emulation;
 use model::{
-    Comparisons, Metric, Outcome, ParameterValue, Plan, Question, Record, Reduction, Role, Subject,
-    WorkloadPlan,
+    Caveat, Comparisons, Metric, Outcome, ParameterValue, Plan, Question, Record, Reduction, Role,
+    Subject, WorkloadPlan,
 };
 use stats::{exp, ln};
 use std::collections::BTreeMap;
@@ -57,6 +58,8 @@ pub(super) struct Table<'a> {
     cells: Vec<Cell<'a>>,
     /// Trials without a value, by workload and subject.
     failures: BTreeMap<(u32, u32), u64>,
+    /// What records say of the emulated processor that ran a subject.
+    emulated: BTreeMap<u32, &'a Caveat>,
 }
 
 /// Questions about one metric at the same levels, one for each pair of subjects.
@@ -105,11 +108,15 @@ impl<'a> Table<'a> {
             subjects: BTreeMap::new(),
             cells: Vec::with_capacity(records.len()),
             failures: BTreeMap::new(),
+            emulated: BTreeMap::new(),
         };
         for record in records {
             let Some(workload) = workloads.get(record.workload.as_str()).copied() else { continue };
             let next = table.subjects.len() as u32;
             let subject = *table.subjects.entry(&record.subject).or_insert(next);
+            if let Some(told) = emulation(record) {
+                table.emulated.entry(subject).or_insert(told);
+            }
             if record.outcome != Outcome::Completed {
                 *table.failures.entry((workload, subject)).or_default() += 1;
                 continue;
@@ -269,6 +276,7 @@ impl<'a> Family<'_, 'a> {
         let (part, (reference, subject)) = self.asked(number);
         let sides = [reference, subject].map(|one| self.table.subjects.get(one.id.as_str()));
         let failed = sides.map(|side| side.and_then(|side| part.failed.get(side)).copied());
+        let emulated = sides.iter().flatten().find_map(|side| self.table.emulated.get(*side));
         let mut samples = Samples {
             question: self.question(number),
             metric: part.metric,
@@ -278,6 +286,7 @@ impl<'a> Family<'_, 'a> {
             zeros: 0,
             lonely: Vec::new(),
             unlike_mix: None,
+            emulated: emulated.copied(),
             failed: failed.map(Option::unwrap_or_default),
             completed: [0; 2],
             events: None,

@@ -30,7 +30,8 @@ static DESCRIPTION: Description = Description {
           `attempt_of_plan` which one of this very plan: the same in each row, `unknown` where nobody counted.",
 };
 
-/// Where a trial stands: what blocks have, and what an import without blocks has.
+/// Where a trial stands: what blocks have, and what an import without blocks has. An import knows a
+/// table of ours by these columns and those of [`HEADER`] (docs/method.md#m-imported-origins).
 const IN_BLOCKS: [&str; 2] = ["block", "position"];
 const WITHOUT_BLOCKS: [&str; 1] = ["execution"];
 

@@ -9,7 +9,7 @@ use crate::stored::{emulated, ended, in_blocks, in_rows, measured, simulated, un
 use crate::workbook::Workbook;
 use crate::{drawn, page};
 use expect_test::expect_file;
-use model::ImportedOrder;
+use model::{Caveat, CaveatCode, ImportedOrder};
 use report::{HAS_PAGE, Page, page_json, view};
 
 /// What a person reads of a campaign in each format that is text, and what the page and the slides
@@ -99,6 +99,31 @@ fn each_origin_is_told_as_what_it_is_in_every_format() {
 #[test]
 fn each_origin_is_told_in_korean_too() {
     expect_file!["../golden/ko/origins-imported-rows.txt"].assert_eq(&texts_of(&korean(in_rows())));
+}
+
+/// Of an import of simulated numbers nobody saw how they were simulated.
+#[test]
+fn an_import_of_simulated_numbers_says_so_and_of_its_design_only_what_its_file_shows() {
+    let checks = |campaign: &Campaign| -> Vec<String> {
+        let texts = texts_of(campaign);
+        let (_, checks) = texts.split_once("==== checks of the page\n").unwrap();
+        checks.lines().map(str::to_owned).collect()
+    };
+    for mut campaign in [in_blocks(), in_rows()] {
+        let before = checks(&campaign);
+        let told = Caveat::new(CaveatCode::Simulated, "by the caveats in the file");
+        campaign.findings.caveats.push(told);
+        let after = checks(&campaign);
+        assert_eq!(before.len(), after.len());
+        let both = before.iter().zip(&after);
+        let changed: Vec<&String> =
+            both.filter(|(one, other)| one != other).map(|(_, other)| other).collect();
+        assert!(changed.len() == 1 && changed[0].contains("SIMULATED"), "{changed:?}");
+        for format in ["terminal", "markdown", "pull-request", "mail", "json", "csv"] {
+            let text = drawn(&campaign, format, page(100));
+            assert!(text.contains("SIMULATED"), "{format}: {text}");
+        }
+    }
 }
 
 /// The same, whose records do not name their boot.

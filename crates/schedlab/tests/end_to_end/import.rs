@@ -1061,3 +1061,47 @@ fn a_study_of_two_dimensions_is_a_heat_map_and_a_workbook_that_no_terminal_gets(
         assert!(errors(&refused).contains("--output FILE"), "{}", errors(&refused));
     }
 }
+
+/// A simulated campaign, written as a table and imported again, in blocks and then without.
+#[test]
+fn what_was_simulated_is_simulated_however_often_it_is_written_and_imported() {
+    const CODE: &str = "SIMULATED";
+    let bench = Bench::new();
+    let experiment = bench.experiment("effect", crate::bench::KNOWN_EFFECT);
+    bench.expect(0, &["run", &experiment]);
+    let written = bench.expect(0, &["show", "last", "--format", "csv"]);
+    let import_of = |name: &str, text: &str, replicate: [&str; 2]| {
+        let file = bench.path().join(name).display().to_string();
+        std::fs::write(&file, text).unwrap();
+        let usual = ["import", "csv", &file, "--subject", "subject", "--metric", "source"];
+        let more = ["--unit", "unit", "--value", "value:lower"];
+        let all: Vec<&str> = usual.iter().chain(&more).chain(&replicate).copied().collect();
+        bench.expect(0, &all)
+    };
+    let is_simulated = || {
+        let json = bench.expect(0, &["show", "last", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        report["caveats"].as_array().unwrap().iter().any(|caveat| caveat["code"] == CODE)
+    };
+    let in_blocks = import_of("blocks.csv", &written, ["--block", "block"]);
+    assert!(in_blocks.contains(CODE) && is_simulated(), "{in_blocks}");
+    for format in ["markdown", "csv", "benchfmt", "mail", "pull-request"] {
+        let report = bench.expect(0, &["show", "last", "--format", format]);
+        assert!(report.contains(CODE), "{format}: {report}");
+    }
+    import_of("rows.csv", &written, ["--replicate", "block"]);
+    assert!(is_simulated());
+    let again = bench.expect(0, &["show", "last", "--format", "csv"]);
+    assert!(again.starts_with("execution,subject,"), "{again}");
+    import_of("again.csv", &again, ["--replicate", "execution"]);
+    assert!(is_simulated());
+    // A code that nobody knows is told nowhere, and a table with other columns is somebody else's.
+    let unknown = written.replace(CODE, "NO_SUCH_CODE");
+    let told = import_of("unknown.csv", &unknown, ["--block", "block"]);
+    assert!(!told.contains("NO_SUCH_CODE") && !is_simulated(), "{told}");
+    let json = bench.expect(0, &["show", "last", "--format", "json"]);
+    assert!(!json.contains("NO_SUCH_CODE"), "{json}");
+    let foreign = written.replacen("caveats", "remarks", 1);
+    import_of("foreign.csv", &foreign, ["--block", "block"]);
+    assert!(!is_simulated());
+}
