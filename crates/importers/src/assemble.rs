@@ -5,15 +5,16 @@ use crate::duplicates::copied;
 use crate::executions::ExecutionLevels;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
+use crate::measured_rows::MeasuredRows;
 use crate::post_hoc::{choices, given};
 use crate::row_order::row_order;
 use crate::table::{ImportedTable, over};
 use crate::table_row::TableRow;
 use model::{
-    Block, Caveat, CaveatCode, Circumstances, Comparisons, GivenChoices, IMPORT_COMPARED_VALUES,
-    IMPORT_COMPARISONS, Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Outcome,
-    PLAN_FORMAT, PLAN_METRICS, PLAN_SUBJECTS, PLAN_WORKLOADS, ParameterValue, Parameters, Plan,
-    Record, SharedName, SharedParts, Sitting, Subject, WorkloadPlan,
+    Block, Caveat, CaveatCode, Comparisons, GivenChoices, IMPORT_COMPARED_VALUES,
+    IMPORT_COMPARISONS, Imported, ImportedDesign, ImportedOrder, Metric, PLAN_FORMAT, PLAN_METRICS,
+    PLAN_SUBJECTS, PLAN_WORKLOADS, ParameterValue, Parameters, Plan, Record, SharedName, Sitting,
+    Subject, WorkloadPlan,
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
@@ -64,7 +65,8 @@ pub fn import(
     mapping: &Mapping,
     settings: &ImportSettings,
 ) -> Result<Assembled, (usize, Trouble)> {
-    let mut table = ImportedTable::default();
+    let file_bytes = sources.iter().map(|source| source.bytes.len() as u64).sum();
+    let mut table = ImportedTable::of_files(file_bytes);
     for (index, source) in sources.iter().enumerate() {
         importer.read(source, mapping, &mut table).map_err(|trouble| (index, trouble))?;
     }
@@ -456,32 +458,32 @@ fn fixed_places(table: &ImportedTable) -> Vec<usize> {
 
 /// One record for each execution and cell. Executions are numbered within their
 /// subject and the levels that they fix.
-fn unblocked(mut rows: Vec<TableRow>, labels: &Labels, fixed: &[usize]) -> Vec<Record> {
+fn unblocked(rows: Vec<TableRow>, labels: &Labels, fixed: &[usize]) -> Vec<Record> {
     let mut strata = Numbering::new();
     let stratum_of: Vec<u32> = labels
         .all
         .iter()
         .map(|(levels, _)| strata.of(fixed.iter().map(|at| &levels[*at]).collect::<Vec<_>>()))
         .collect();
-    let places = places_without_blocks(&rows, labels);
+    let (places, subjects) = places_without_blocks(&rows, labels);
+    let mut measured = MeasuredRows::of(rows, subjects);
     let groups = RowGroups::of(&places);
     let mut numbers: BTreeMap<[u32; 2], Numbering<u32>> = BTreeMap::new();
-    let mut parts = SharedParts::default();
     let mut records = Vec::with_capacity(groups.groups.len());
     for of_record in groups.iter() {
         let [subject, label, execution] = places[of_record[0] as usize];
         let stratum = [subject, stratum_of[label as usize]];
         let number = numbers.entry(stratum).or_insert_with(Numbering::new).of(execution);
-        let mut record = record(&mut rows, of_record, labels.name(label));
-        record.block = number;
-        parts.share(&mut record);
-        records.push(record);
+        let record = measured.record(of_record, [subject, label], labels.name(label));
+        records.push(Record { block: number, ..record });
     }
     records
 }
 
-/// Subject, label and execution of each row; one that names none is an execution of its own.
-fn places_without_blocks(rows: &[TableRow], labels: &Labels) -> Vec<RowPlace> {
+/// Subject, label and execution of each row, and the names of the subjects by their numbers; a row that
+/// names no execution is one of its own.
+fn places_without_blocks(rows: &[TableRow], labels: &Labels) -> (Vec<RowPlace>, Vec<SharedName>) {
+    let mut names = Vec::new();
     let (mut subjects, mut executions) = (Numbering::new(), Numbering::new());
     let mut places = Vec::with_capacity(rows.len());
     for (index, row) in (0..).zip(rows) {
@@ -489,20 +491,25 @@ fn places_without_blocks(rows: &[TableRow], labels: &Labels) -> Vec<RowPlace> {
             Some(name) => rows.len() as u32 + executions.of(name.as_str()),
             None => index,
         };
-        places.push([subjects.of(row.subject.as_str()), labels.places[&row.levels], execution]);
+        let subject = subjects.of(row.subject.as_str());
+        if subject as usize == names.len() {
+            names.push(row.subject.clone());
+        }
+        places.push([subject, labels.places[&row.levels], execution]);
     }
-    places
+    (places, names)
 }
 
 /// One record for each block, subject and cell; blocks in order of appearance.
 fn blocked(
-    mut rows: Vec<TableRow>,
+    rows: Vec<TableRow>,
     labels: &Labels,
     order: ImportedOrder,
     caveats: &mut Vec<Caveat>,
 ) -> Result<(Vec<Record>, Vec<Block>), Trouble> {
     let (mut numbers, mut subjects) = (Numbering::new(), Numbering::new());
     let mut orders: Vec<Vec<SharedName>> = Vec::new();
+    let mut names: Vec<SharedName> = Vec::new();
     let mut positions: BTreeMap<[u32; 2], u32> = BTreeMap::new();
     let mut places: Vec<RowPlace> = Vec::with_capacity(rows.len());
     for row in &rows {
@@ -510,6 +517,9 @@ fn blocked(
         let subject = subjects.of(row.subject.as_str());
         if number as usize == orders.len() {
             orders.push(Vec::new());
+        }
+        if subject as usize == names.len() {
+            names.push(row.subject.clone());
         }
         let order = &mut orders[number as usize];
         positions.entry([number, subject]).or_insert_with(|| {
@@ -535,14 +545,12 @@ fn blocked(
         };
         caveats.push(Caveat::new(CaveatCode::OrderConfounded, detail));
     }
-    let mut parts = SharedParts::default();
+    let mut measured = MeasuredRows::of(rows, names);
     let of_record = |of_record: &[u32]| {
         let [number, subject, label] = places[of_record[0] as usize];
-        let mut record = record(&mut rows, of_record, labels.name(label));
-        record.block = number;
-        record.position = positions[&[number, subject]];
-        parts.share(&mut record);
-        record
+        let position = positions[&[number, subject]];
+        let record = measured.record(of_record, [subject, label], labels.name(label));
+        Record { block: number, position, ..record }
     };
     let records = RowGroups::of(&places).iter().map(of_record).collect();
     let all: Vec<String> = labels.all.iter().map(|(_, label)| label.clone()).collect();
@@ -554,25 +562,4 @@ fn blocked(
             .collect(),
     };
     Ok((records, orders.iter().enumerate().map(block).collect()))
-}
-
-/// The record of these rows, which takes what they measured.
-fn record(rows: &mut [TableRow], of_record: &[u32], workload: &str) -> Record {
-    let first = of_record[0] as usize;
-    let mut said = Circumstances::of(&rows[first].subject, workload);
-    let failure = of_record.iter().find_map(|row| rows[*row as usize].failure.clone());
-    if let Some(reason) = failure {
-        said.outcome = Outcome::Failed { reason };
-    }
-    let invocations = of_record.iter().map(|row| {
-        let row = &mut rows[*row as usize];
-        Invocation {
-            samples: std::mem::take(&mut row.samples),
-            run: None,
-            failure: row.failure.take().map(String::into_boxed_str),
-            disturbance: None,
-        }
-    });
-    let invocations = invocations.collect();
-    Record { sequence: first as u64, invocations, ..Record::from(said) }
 }

@@ -25,6 +25,7 @@ mod iozone;
 mod iperf3;
 mod last_digits;
 mod mapping;
+mod measured_rows;
 mod metrics;
 mod near_copies;
 mod origins;

@@ -20,8 +20,13 @@ struct Rounded {
     by: f64,
 }
 
-/// The values of one metric of a subject, in the order of its records.
-pub(crate) struct MeasuredValues(Vec<Rounded>);
+/// The values of one metric of a subject.
+pub(crate) struct MeasuredValues {
+    /// In the order of its records.
+    values: Vec<Rounded>,
+    /// The same from the least to the largest: each other subject is compared with these.
+    sorted: Vec<Rounded>,
+}
 
 impl MeasuredValues {
     /// Those of a source in these records.
@@ -33,18 +38,14 @@ impl MeasuredValues {
                 values.extend(all.iter().copied().filter(|value| *value > 0.0).map(Rounded::of));
             }
         }
-        Self(values)
+        let mut sorted = values.clone();
+        sorted.sort_unstable_by(|one, other| one.value.total_cmp(&other.value));
+        Self { values, sorted }
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn sorted(&self) -> Vec<Rounded> {
-        let mut sorted = self.0.clone();
-        sorted.sort_by(|one, other| one.value.total_cmp(&other.value));
-        sorted
+        self.values.len()
     }
 }
 
@@ -67,13 +68,13 @@ pub(crate) type Named<'a> = (&'a str, &'a MeasuredValues);
 
 /// How many values of the first are those of the second, in words; none where chance may give as many.
 pub(crate) fn near_copy((one, values): Named<'_>, (other, others): Named<'_>) -> Option<String> {
-    let (sorted, sorted_others) = (values.sorted(), others.sorted());
+    let (sorted, sorted_others) = (&values.sorted, &others.sorted);
     let (all, least) = (sorted.len(), sorted.len().min(sorted_others.len()));
     if least < LEAST_EQUAL {
         return None;
     }
-    let chance = Chance::of(&sorted, &sorted_others)?;
-    let equal = in_both(&sorted, &sorted_others);
+    let chance = Chance::of(sorted, sorted_others)?;
+    let equal = in_both(sorted, sorted_others);
     let count = equal.len();
     if chance.excludes(&equal, 0) {
         let told = format!("{count} of {all} values of {one} are those of {other}");
@@ -85,8 +86,8 @@ pub(crate) fn near_copy((one, values): Named<'_>, (other, others): Named<'_>) ->
         };
         return Some(if is_all { of_all() } else { told });
     }
-    let (count, factor) = scaled(&values.0, &others.0, &chance)
-        .or_else(|| scaled(&sorted, &sorted_others, &chance))?;
+    let (count, factor) = scaled(&values.values, &others.values, &chance)
+        .or_else(|| scaled(sorted, sorted_others, &chance))?;
     Some(format!("{count} of {all} values of {one} are those of {other} times {factor:.4}"))
 }
 

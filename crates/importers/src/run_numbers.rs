@@ -46,7 +46,8 @@ impl RunNumbers {
         }
         let mut of_subjects = Numbers::new();
         for (subject, numbers) in self.cells.values().flatten() {
-            of_subjects.entry(subject.clone()).or_default().extend(numbers);
+            // In order already: they are merged, and not looked up one by one.
+            of_subjects.entry(subject.clone()).or_default().append(&mut numbers.clone());
         }
         let count: usize = of_subjects.values().map(BTreeSet::len).sum();
         let all = union(&of_subjects);

@@ -14,8 +14,9 @@ use crate::time_order::ToolTimes;
 use crate::tool_settings::ToolSettings;
 use crate::unnamed_kinds::UnnamedKinds;
 use model::{
-    Caveat, CaveatCode, Direction, IMPORT_LOOKUPS, IMPORT_METRICS, IMPORT_ROWS, IMPORT_VALUES,
-    Metric, OverLimit, Reduction, Sample, SharedName, Unit,
+    Caveat, CaveatCode, Direction, IMPORT_EXPANSION, IMPORT_FREE_BYTES, IMPORT_LOOKUPS,
+    IMPORT_METRICS, IMPORT_ROWS, IMPORT_VALUES, Metric, OverLimit, Reduction, Sample, SharedName,
+    Unit,
 };
 use outputs::Trouble;
 use std::borrow::Cow;
@@ -35,6 +36,13 @@ const UNLIKE_COLUMNS: &str =
 /// Said where there are too many of them.
 const NOT_COMPARED: &str =
     "columns that nobody named were not compared between subjects: there are too many";
+/// Bytes of a row until it is judged, without its values: itself or what is left of it, its record, the
+/// invocation in that and its place among all (reckoned from the sizes of the types).
+const ROW_BYTES: u64 = 256;
+/// The same of a value: its sample, and what it is reduced to.
+const VALUE_BYTES: u64 = 144;
+/// The same of a name that no row before it has.
+const NAME_BYTES: u64 = 80;
 /// Longest name of a subject or level.
 const LONGEST_NAME: usize = 200;
 
@@ -96,6 +104,8 @@ pub struct ImportedTable {
     names: HashSet<SharedName>,
     /// Samples of all rows.
     values: u64,
+    /// Bytes of all files that are read into it.
+    file_bytes: u64,
 }
 
 /// A file that is a table.
@@ -137,6 +147,11 @@ pub(crate) struct RowNames<'a> {
 }
 
 impl ImportedTable {
+    /// An empty one, into which files of so many bytes together are read.
+    pub(crate) fn of_files(file_bytes: u64) -> Self {
+        Self { file_bytes, ..Self::default() }
+    }
+
     /// Sets the dimensions, which every file of an import must share.
     ///
     /// # Errors
@@ -435,6 +450,7 @@ impl ImportedTable {
         IMPORT_ROWS
             .check(self.rows.len() as u64 + 1)
             .and_then(|()| self.check_values(samples.len() as u64))
+            .and_then(|()| self.check_expansion(samples.len() as u64))
             .map_err(|over| trouble(over.to_string(), over.limit.remedy))?;
         let all = [names.subject].into_iter().chain(names.levels.iter().copied());
         let mut all = all.chain(names.execution.as_deref()).chain(names.block);
@@ -461,6 +477,16 @@ impl ImportedTable {
         let values = self.values.saturating_add(more);
         IMPORT_VALUES.check(values)?;
         IMPORT_LOOKUPS.check(values.saturating_mul(self.metrics.len() as u64))
+    }
+
+    /// Whether there may be one row more, of so many values, for the size of the files.
+    fn check_expansion(&self, values: u64) -> Result<(), OverLimit> {
+        let rows = ROW_BYTES.saturating_mul(self.rows.len() as u64 + 1);
+        let values = VALUE_BYTES.saturating_mul(self.values.saturating_add(values));
+        let names = NAME_BYTES.saturating_mul(self.names.len() as u64);
+        let needed = rows.saturating_add(values).saturating_add(names);
+        let beyond = needed.saturating_sub(IMPORT_FREE_BYTES);
+        IMPORT_EXPANSION.check(beyond.div_ceil(self.file_bytes.max(1)))
     }
 
     /// A name, held once.
@@ -508,6 +534,21 @@ mod tests {
         }
         assert_eq!(table.check_values(990 * 100), Ok(()));
         assert_eq!(table.check_values(990 * 590).unwrap_err().limit, &IMPORT_LOOKUPS);
+    }
+
+    #[test]
+    fn rows_values_and_names_are_refused_where_they_need_more_than_their_files_allow() {
+        let refused = |bytes: u64, values: u64, names: u32| {
+            let mut table = ImportedTable::of_files(bytes);
+            (0..names).for_each(|name| drop(table.shared(&name.to_string())));
+            table.check_expansion(values).is_err_and(|over| over.limit == &IMPORT_EXPANSION)
+        };
+        let free = (IMPORT_FREE_BYTES - ROW_BYTES) / VALUE_BYTES;
+        assert!(!refused(0, free, 0), "free whatever the size");
+        assert!(refused(0, free + 1, 0));
+        assert!(!refused(1 << 20, free + (20 << 20) / VALUE_BYTES, 0), "20 for each byte");
+        assert!(refused(1 << 20, free + (20 << 20) / VALUE_BYTES + 1, 0));
+        assert!(refused(0, free, 2), "names count, too");
     }
 
     #[test]

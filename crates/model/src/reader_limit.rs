@@ -90,6 +90,16 @@ pub static IMPORT_LOOKUPS: ReaderLimit = ReaderLimit::of(
     "values times metrics",
     "import fewer metrics at once",
 );
+/// Bytes that the rows, values and names of an import are reckoned to need for each byte of its files,
+/// beyond [`IMPORT_FREE_BYTES`]: rows of a few bytes need as much as long ones.
+pub static IMPORT_EXPANSION: ReaderLimit = ReaderLimit::of(
+    "IMPORT_EXPANSION",
+    20,
+    "bytes reckoned for rows, values and names for each byte of the files",
+    SMALLER,
+);
+/// Bytes that rows, values and names may need however small the files are: 64 MB without the program.
+pub const IMPORT_FREE_BYTES: u64 = 40 << 20;
 /// Fields of columns that nobody named, or that name executions: each is asked what it may be.
 pub static IMPORT_FIELDS: ReaderLimit = ReaderLimit::of(
     "IMPORT_FIELDS",
@@ -191,7 +201,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 30] = [
+pub static READER_LIMITS: [&ReaderLimit; 31] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -217,6 +227,7 @@ pub static READER_LIMITS: [&ReaderLimit; 30] = [
     &IMPORT_COMPARISONS,
     &IMPORT_VALUES,
     &IMPORT_LOOKUPS,
+    &IMPORT_EXPANSION,
     &IMPORT_FIELDS,
     &IMPORT_COMPARED_VALUES,
     &RECORD_BUCKETS,

@@ -23,6 +23,7 @@ impl SharedParts {
     pub fn share(&mut self, record: &mut Record) {
         let known = self.circumstances.get(&record.subject).and_then(|of| of.get(&record.workload));
         match known {
+            Some(known) if Arc::ptr_eq(known, &record.circumstances) => {}
             Some(known) if **known == *record.circumstances => {
                 record.circumstances = Arc::clone(known);
             }

@@ -141,6 +141,40 @@ fn a_table_of_many_rows_is_imported_and_judged_within_its_memory() {
     import_table(50_000);
 }
 
+/// A table of two subjects in turns; four bytes in each row.
+fn table_of_digits(path: &Path, rows: usize) {
+    let mut file = BufWriter::new(File::create(path).unwrap());
+    writeln!(file, "s,v").unwrap();
+    for row in 0..rows {
+        writeln!(file, "{},{}", ["a", "b"][row % 2], 1 + row * row / 7 % 9).unwrap();
+    }
+    file.flush().unwrap();
+}
+
+#[test]
+fn rows_of_four_bytes_are_imported_or_refused_within_their_memory() {
+    let bench = Bench::new();
+    let path = bench.path().join("digits.csv");
+    let file = text(&path);
+    let arguments = ["import", "csv", &file, "--subject", "s", "--value", "v:lower"];
+    table_of_digits(&path, 120_000);
+    let case = Case {
+        what: "rows of four bytes",
+        size_bytes: size(&path),
+        arguments: &arguments,
+        codes: &[0],
+        word: "b",
+    };
+    check(&bench, &case);
+    for rows in [500_000, 1_750_000] {
+        table_of_digits(&path, rows);
+        let what = format!("{rows} rows of four bytes");
+        let size_bytes = size(&path);
+        let word = "IMPORT_EXPANSION";
+        check(&bench, &Case { what: &what, size_bytes, codes: &[2], word, ..case });
+    }
+}
+
 mod whole {
     use super::*;
 
