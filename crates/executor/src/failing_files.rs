@@ -62,6 +62,10 @@ impl Files for FailingFiles {
         Ok(self.within(self.below.make_private(path)?))
     }
 
+    fn check_private(&self, path: &Path) -> io::Result<()> {
+        self.below.check_private(path)
+    }
+
     fn check_own_directory(&self, path: &Path) -> io::Result<()> {
         self.below.check_own_directory(path)
     }

@@ -60,7 +60,7 @@ pub use journal_entry::JournalEntry;
 pub use journal_text::{JournalText, journal_line, journal_text, parse_journal};
 pub use leftovers::restore_leftovers;
 pub use load_process::{LOAD_ROLE, LoadAnswer, LoadOrder, serve_load};
-pub use lock::{Lock, LockHolder};
+pub use lock::{Lock, LockHolder, check_runtime_directory};
 pub use long_lived_service::{LONG_LIVED_ROLE, serve_long_lived};
 pub use needs::{factor_needs, missing, no_sched_ext, with_target};
 pub use permitted_changes::PermittedChanges;

@@ -126,14 +126,27 @@ impl Lock {
 
 pub(crate) fn make_runtime_directory(machine: &Machine) -> Result<Box<dyn PrivateFiles>> {
     let directory = machine.runtime();
-    machine.files().make_private(directory).map_err(|error| {
-        Error::new(
-            ErrorKind::Environment,
-            format!("cannot use the runtime directory {}", directory.display()),
-            error,
-            "it holds the journal that puts the machine back, so nobody else may write there or above; root uses /run/schedlab, a user $XDG_RUNTIME_DIR",
-        )
-    })
+    machine.files().make_private(directory).map_err(|error| cannot_use(directory, error))
+}
+
+/// Refuses a runtime directory that another user could put something into, or in place of, as
+/// [`Lock::acquire`] does, and neither makes nor changes anything: for what only counts there, and
+/// takes no lock of the machine.
+///
+/// # Errors
+/// When it is refused, or cannot be looked at.
+pub fn check_runtime_directory(machine: &Machine) -> Result<()> {
+    let directory = machine.runtime();
+    machine.files().check_private(directory).map_err(|error| cannot_use(directory, error))
+}
+
+fn cannot_use(directory: &Path, error: std::io::Error) -> Error {
+    Error::new(
+        ErrorKind::Environment,
+        format!("cannot use the runtime directory {}", directory.display()),
+        error,
+        "it holds the journal that puts the machine back, so nobody else may write there or above; root uses /run/schedlab, a user $XDG_RUNTIME_DIR",
+    )
 }
 
 fn cannot_open(path: &Path, error: &std::io::Error) -> Error {
@@ -383,6 +396,27 @@ mod tests {
         assert_eq!(Lock::holder(&machine), None, "his word in a directory of ours");
         let of_others = |user| directories_of(user).iter().any(|path| path.ends_with("schedlab-7"));
         assert!(of_others(7) && !of_others(0) && !of_others(8));
+    }
+
+    #[test]
+    fn a_directory_is_checked_as_it_is_and_refused_with_the_words_of_the_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        check_runtime_directory(&machine).unwrap();
+        assert!(!machine.runtime().exists(), "nothing was made");
+        let set_mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set_mode(directory.path(), 0o777);
+        let checked = check_runtime_directory(&machine).unwrap_err();
+        let locked = Lock::acquire(&machine, "campaign").unwrap_err();
+        assert_eq!(checked, locked);
+        set_mode(directory.path(), 0o700);
+        fs::create_dir(machine.runtime()).unwrap();
+        set_mode(machine.runtime(), 0o755);
+        check_runtime_directory(&machine).unwrap();
+        let mode = fs::metadata(machine.runtime()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o755, "it was not closed");
     }
 
     #[test]

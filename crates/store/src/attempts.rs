@@ -276,7 +276,8 @@ impl Attempts {
     ///
     /// # Errors
     /// When the file cannot be read or written, holds what no campaign wrote, or lacks a campaign
-    /// that was counted and lies there: then nobody knows.
+    /// that was counted and lies there, or another user can write in its directory: then nobody
+    /// knows.
     pub fn count(&self, plan: &Plan, begins: (&Path, &str), unix_ns: u64) -> io::Result<Attempt> {
         self.count_asked(plan, Asked::of(plan), begins, unix_ns)
     }
@@ -319,12 +320,15 @@ impl Attempts {
     /// Remembers the last record of a campaign that was created then, unless as many are known.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When it cannot be written, or another user can write in its directory.
     pub(crate) fn keep(&self, created_unix_ns: u64, head: &Head) -> contract::Result<()> {
+        let (folder, name) = self.count_of(created_unix_ns);
+        self.refuse_foreign().map_err(|error| {
+            contract::Error::environment(format!("cannot write in {}", folder.display()), error)
+        })?;
         if self.known(created_unix_ns).is_some_and(|known| known.records >= head.records) {
             return Ok(());
         }
-        let (folder, name) = self.count_of(created_unix_ns);
         if !self.files.exists(&folder) {
             make_directories(&*self.files, &folder)?;
         }
@@ -332,6 +336,11 @@ impl Attempts {
             contract::Error::environment("cannot write how many records there are", error)
         })?;
         replace_on(&*self.files, &folder, &name, &text)
+    }
+
+    /// Refuses to write where another user could lead it elsewhere, or choose what is counted.
+    fn refuse_foreign(&self) -> io::Result<()> {
+        self.file.parent().map_or(Ok(()), |directory| self.files.check_private(directory))
     }
 
     /// Where the count of a campaign lies. Its directory may have another name since.
@@ -362,6 +371,7 @@ impl Attempts {
         (results, campaign): (&Path, &str),
         unix_ns: u64,
     ) -> io::Result<Attempt> {
+        self.refuse_foreign()?;
         if let Some(directory) = self.file.parent() {
             self.files.make_directories(directory)?;
         }
@@ -475,6 +485,7 @@ mod tests {
     use crate::fixtures::plan;
     use ::fixtures::{subject, workload};
     use model::{Imported, ImportedDesign, ImportedOrder};
+    use std::os::unix::fs::PermissionsExt;
     use std::sync::mpsc::channel;
 
     fn counted(attempts: &Attempts, plan: &Plan, results: &Path, number: u64) -> Attempt {
@@ -502,6 +513,33 @@ mod tests {
         assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
         assert!(!home.path().join("absent").exists());
         counted(&attempts, &plan("demo", "one"), home.path(), 1);
+    }
+
+    #[test]
+    fn nothing_is_counted_where_another_user_may_write_and_nothing_is_changed_there() {
+        let home = tempfile::tempdir().unwrap();
+        let state = home.path().join("state");
+        fs::create_dir(&state).unwrap();
+        let set_mode = |mode| {
+            fs::set_permissions(&state, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let head = Head { records: 1, digest: "d".to_owned(), end: None };
+        set_mode(0o777);
+        for directory in [state.clone(), state.join("deeper")] {
+            let attempts = Attempts::of(&directory);
+            let counted = attempts.count(&plan("demo", "one"), (home.path(), "demo-1"), 1);
+            assert!(sys::is_untrusted(&counted.unwrap_err()), "{attempts}");
+            let kept = attempts.keep(1, &head).unwrap_err();
+            assert!(kept.cause.contains("others may write there"), "{kept}");
+        }
+        assert_eq!(fs::read_dir(&state).unwrap().count(), 0);
+        assert_eq!(fs::metadata(&state).unwrap().permissions().mode() & 0o7777, 0o777);
+        set_mode(0o755);
+        let attempts = Attempts::of(&state);
+        assert_eq!(counted(&attempts, &plan("demo", "one"), home.path(), 2).of_plan, 1);
+        attempts.keep(1, &head).unwrap();
+        assert!(attempts.known(1).is_some());
+        assert_eq!(fs::metadata(&state).unwrap().permissions().mode() & 0o7777, 0o755);
     }
 
     #[test]

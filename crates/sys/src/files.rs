@@ -118,6 +118,16 @@ pub trait Files: fmt::Debug + Send + Sync {
         Ok(path.to_owned())
     }
 
+    /// Refuses a place for such a directory, and neither makes nor changes anything
+    /// ([`crate::PrivateDirectory::check`]); files of one user have no other to refuse.
+    ///
+    /// # Errors
+    /// Those of [`crate::PrivateDirectory::check`].
+    fn check_private(&self, path: &Path) -> io::Result<()> {
+        let _ = path;
+        Ok(())
+    }
+
     /// Whether processes that are started are seen through it: not in a simulator.
     fn has_processes(&self) -> bool;
 

@@ -42,6 +42,10 @@ impl Files for HostFiles {
         Ok(Box::new(PrivateDirectory::make(path)?))
     }
 
+    fn check_private(&self, path: &Path) -> io::Result<()> {
+        PrivateDirectory::check(path)
+    }
+
     fn check_own_directory(&self, path: &Path) -> io::Result<()> {
         check_own_directory(path)
     }

@@ -59,7 +59,7 @@ impl PrivateDirectory {
     pub fn make(path: &Path) -> io::Result<Self> {
         let (parent, name) = split(path)?;
         // Nothing is made below what a stranger could turn into a link.
-        trusted(parent.ancestors().find(|above| above.exists()).unwrap_or(parent))?;
+        trusted(existing(parent))?;
         DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(parent)?;
         let parent = trusted(parent)?;
         match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(DIRECTORY_MODE)) {
@@ -72,6 +72,23 @@ impl PrivateDirectory {
             rustix::fs::fchmod(&own.descriptor, Mode::from_raw_mode(DIRECTORY_MODE))?;
         }
         Ok(own)
+    }
+
+    /// Refuses a place into which, or in place of which, another user could put something, and
+    /// neither makes nor changes anything. Where nothing is there yet, what is above it is asked.
+    ///
+    /// # Errors
+    /// [`is_untrusted`] where it is refused; what the kernel answers where it cannot be looked at.
+    pub fn check(path: &Path) -> io::Result<()> {
+        match Self::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOTDIR | libc::ELOOP)) => {
+                return Err(untrusted(path, "a link or a file is where a directory must be"));
+            }
+            outcome => return outcome.map(drop),
+        }
+        let (parent, _) = split(path)?;
+        trusted(existing(parent)).map(drop)
     }
 
     fn within(parent: &OwnedFd, path: &Path, name: &OsStr) -> io::Result<Self> {
@@ -214,6 +231,11 @@ fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
     })
 }
 
+/// The nearest directory to this one that is there: itself, or one above it.
+fn existing(directory: &Path) -> &Path {
+    directory.ancestors().find(|above| above.exists()).unwrap_or(directory)
+}
+
 /// Opens a directory if it and all above it belong to root or to this user, and nobody else can
 /// change what their names lead to.
 fn trusted(path: &Path) -> io::Result<OwnedFd> {
@@ -334,6 +356,40 @@ mod tests {
     }
 
     #[test]
+    fn a_check_refuses_what_others_can_change_and_changes_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let above = place.path().join("above");
+        let path = above.join("run");
+        assert!(PrivateDirectory::check(&path).is_ok(), "nothing is there yet");
+        assert!(!above.exists(), "nothing was made");
+        fs::create_dir_all(&path).unwrap();
+        for open in [0o755, 0o700] {
+            set_mode(&path, open);
+            assert!(PrivateDirectory::check(&path).is_ok(), "{open:o}");
+            assert_eq!(mode(&path), open);
+        }
+        for open in [0o777, 0o775, 0o1777] {
+            set_mode(&path, open);
+            assert!(is_untrusted(&PrivateDirectory::check(&path).unwrap_err()), "{open:o}");
+            assert_eq!(mode(&path), open);
+        }
+        set_mode(&path, 0o755);
+        for deep in [path.clone(), above.join("absent"), above.join("absent/deep")] {
+            set_mode(&above, 0o777);
+            assert!(is_untrusted(&PrivateDirectory::check(&deep).unwrap_err()));
+            set_mode(&above, 0o1777);
+            assert!(PrivateDirectory::check(&deep).is_ok(), "as in /tmp");
+        }
+        assert!(!above.join("absent").exists(), "nothing was made");
+        symlink(&path, above.join("link")).unwrap();
+        fs::write(above.join("file"), "").unwrap();
+        for name in ["link", "file"] {
+            let error = PrivateDirectory::check(&above.join(name)).unwrap_err();
+            assert!(is_untrusted(&error) && error.to_string().contains(name), "{error}");
+        }
+    }
+
+    #[test]
     fn what_another_user_owns_is_not_trusted() {
         if !geteuid().is_root() {
             testing::skip("only root makes files of other users");
@@ -347,6 +403,8 @@ mod tests {
         assert!(is_untrusted(&directory.read("journal").unwrap_err()));
         std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
         assert!(is_untrusted(&PrivateDirectory::open(&path).unwrap_err()));
+        assert!(is_untrusted(&PrivateDirectory::check(&path).unwrap_err()));
+        assert!(is_untrusted(&PrivateDirectory::check(&path.join("deeper/run")).unwrap_err()));
         assert!(is_untrusted(&PrivateDirectory::make(&path).unwrap_err()));
         assert!(is_untrusted(&PrivateDirectory::make(&path.join("deeper/run")).unwrap_err()));
         assert!(!path.join("deeper").exists(), "nothing was made there");

@@ -3,9 +3,9 @@
 use super::import_evidence::{BETWEEN_FILES, usual_title};
 use super::planning::text_of;
 use super::run::deliver;
-use super::{evidence, reports};
+use super::{evidence, refuse_foreign_runtime, reports};
 use crate::cli::{Common, Import, Pairs, Presentation};
-use crate::environment::{random_u64, state_directory};
+use crate::environment::random_u64;
 use crate::exit::ExitCode;
 use crate::output::tell;
 use contract::{Error, Result};
@@ -15,7 +15,7 @@ use importers::{
 use model::{Claim, Comparisons, DEFAULT_ALPHA, Plan, ReaderLimit};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use store::{Attempts, Campaign};
+use store::Campaign;
 
 /// One file as given: `[SUBJECT=]PATH`.
 struct File {
@@ -49,6 +49,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     imported.plan.oldest_format().clone_into(&mut imported.plan.format);
     imported.plan.options = words(arguments);
     let text = own_words(arguments, &mapping)?;
+    refuse_foreign_runtime(common)?;
     let unix_ns = sys::unix_ns();
     let mut campaign = Campaign::create(
         &common.results,
@@ -91,8 +92,7 @@ fn count_attempt(
     files: &[File],
     unix_ns: u64,
 ) -> Result<()> {
-    let Some(directory) = state_directory(common.runtime_dir.as_deref()) else { return Ok(()) };
-    let attempts = Attempts::of(&directory);
+    let Some(attempts) = evidence::attempts(common) else { return Ok(()) };
     let name = campaign.directory().file_name().unwrap_or_default().to_string_lossy().into_owned();
     let bytes: Vec<&[u8]> = files.iter().map(|file| file.bytes.as_slice()).collect();
     match attempts.count_import(campaign.plan(), &bytes, (&common.results, &name), unix_ns) {
@@ -107,8 +107,7 @@ fn count_attempt(
 /// Lets the machine remember which records there are, so that others are missed later. Where it
 /// cannot, that is no reason not to import them.
 fn keep_count(common: &Common, campaign: &Campaign) {
-    let Some(directory) = state_directory(common.runtime_dir.as_deref()) else { return };
-    let attempts = Attempts::of(&directory);
+    let Some(attempts) = evidence::attempts(common) else { return };
     if let Err(error) = campaign.keep_count(&attempts) {
         tell(&format!("{attempts}: the number of records is not remembered: {error}"));
     }

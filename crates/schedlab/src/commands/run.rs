@@ -4,19 +4,19 @@ use super::build::build;
 use super::plan_description::describe;
 use super::planning::{Planned, read};
 use super::signals::hear_signals;
-use super::{evidence, machine, reports, venue};
+use super::{evidence, machine, refuse_foreign_runtime, reports, venue};
 use crate::cli::{Common, Execution, Presentation, Run};
 use crate::dashboard::DashboardProcess;
-use crate::environment::{random_u64, state_directory};
+use crate::environment::random_u64;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::ProgressLine;
-use contract::{ErrorKind, Result};
+use contract::{ErrorKind, Footprint, Result};
 use live::EventLog;
 use model::{Findings, Outcome, Plan, Record, Subject, TrialValue, WorkloadPlan};
 use signal_hook::consts::SIGINT;
 use std::path::{Path, PathBuf};
-use store::{Attempts, LoadedCampaign};
+use store::LoadedCampaign;
 
 pub(super) fn run(common: &Common, arguments: &Run) -> Result<ExitCode> {
     let Some(planned) = read(common, &arguments.experiment)? else { return Ok(ExitCode::Usage) };
@@ -46,6 +46,10 @@ pub(super) fn record(
     planned: &Planned,
     execution: &Execution,
 ) -> Result<std::result::Result<PathBuf, ExitCode>> {
+    // Other venues ask the same, and close the directory, when they take the lock of the machine.
+    if crate::catalogue().venue_of(&planned.plan)?.facts().footprint == Footprint::Nothing {
+        refuse_foreign_runtime(common)?;
+    }
     let interrupt = hear_signals()?;
     match build(common, &planned.plan, &interrupt) {
         Err(error) if error.kind == ErrorKind::Interrupted => {
@@ -78,8 +82,7 @@ pub(super) fn record(
             is_fresh: execution.fresh,
             unix_ns: sys::unix_ns(),
             unique: (random_u64()? & 0xffff) as u16,
-            attempts: state_directory(common.runtime_dir.as_deref())
-                .map(|directory| Attempts::of(&directory)),
+            attempts: evidence::attempts(common),
             watched: &|| dashboard.as_ref().and_then(DashboardProcess::watched),
         },
         &mut |event| {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -182,6 +183,59 @@ impl Bench {
     pub fn record_lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.campaign().join("records.jsonl")).unwrap();
         text.lines().map(str::to_owned).collect()
+    }
+}
+
+/// A directory of a user without root's rights, in which that user runs a copy of the binary: UID
+/// nobody where root runs the tests, otherwise who runs them.
+pub struct UnprivilegedUser {
+    directory: tempfile::TempDir,
+    _machine: testing::TestLock,
+}
+
+impl UnprivilegedUser {
+    const BINARY: &'static str = "a-copy-of-schedlab";
+    const NOBODY: u32 = 65_534;
+
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir_in("/tmp").unwrap();
+        // The build may lie where only root may look.
+        let binary = directory.path().join(Self::BINARY);
+        std::fs::copy(env!("CARGO_BIN_EXE_schedlab"), binary).unwrap();
+        if rustix::process::geteuid().is_root() {
+            let nobody = Some(Self::NOBODY);
+            std::os::unix::fs::chown(directory.path(), nobody, nobody).unwrap();
+        }
+        Self { directory, _machine: testing::share(testing::MACHINE) }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Writes an experiment and returns its path.
+    pub fn experiment(&self, text: &str) -> String {
+        let path = self.path().join("experiment.toml");
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.path().join(Self::BINARY));
+        command.args(arguments).current_dir(self.path()).env("COLUMNS", "100");
+        command.env("XDG_STATE_HOME", self.path().join("state"));
+        command.env("XDG_RUNTIME_DIR", self.path());
+        if rustix::process::geteuid().is_root() {
+            command.uid(Self::NOBODY).gid(Self::NOBODY);
+        }
+        command
+    }
+
+    /// Runs and insists on success; returns the output.
+    pub fn expect(&self, arguments: &[&str]) -> Output {
+        let output = self.command(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", errors(&output));
+        output
     }
 }
 

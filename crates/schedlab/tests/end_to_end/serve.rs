@@ -1,11 +1,11 @@
 //! The dashboard as a browser meets it.
 
-use crate::bench::{Bench, KNOWN_EFFECT, errors, wait_within};
+use crate::bench::{Bench, KNOWN_EFFECT, UnprivilegedUser, errors, wait_within};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Some seconds of trials, so that there is something to watch.
@@ -35,12 +35,11 @@ struct Server {
 
 impl Server {
     fn start(bench: &Bench) -> Self {
-        let mut child = bench
-            .command(&["serve"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::of(bench.command(&["serve"]))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut address = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
         let (host, token) = parts(address.trim());
@@ -314,6 +313,20 @@ fn what_the_machine_knows_of_removed_records_is_told_by_dashboard_and_top_as_by_
     assert!(top.contains("EVIDENCE_CHANGED: records were removed"), "{top}");
     let shown = bench.expect(0, &["show", "last"]);
     assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(told), "{shown}");
+}
+
+#[test]
+fn a_user_without_roots_rights_runs_and_watches_in_a_runtime_directory_of_their_own() {
+    let user = UnprivilegedUser::new();
+    let file = user.experiment(KNOWN_EFFECT);
+    user.expect(&["--runtime-dir", "own", "run", &file]);
+    let server = Server::of(user.command(&["--runtime-dir", "own", "serve"]));
+    let listing = server.client().json("/api/v1/campaigns");
+    let row = &listing["campaigns"][0];
+    assert_eq!(row["state"], "finished");
+    assert_eq!(row["verdicts"]["better"], 1);
+    let counted = std::fs::read_to_string(user.path().join("own/attempts.jsonl")).unwrap();
+    assert_eq!(counted.lines().count(), 1);
 }
 
 #[test]

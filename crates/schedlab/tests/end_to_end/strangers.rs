@@ -1,11 +1,11 @@
 //! What other users of the machine made, and what files say that are not to be believed: nothing of
 //! it stops a restore, answers for one, leads a write elsewhere, or is obeyed by a terminal.
 
-use crate::bench::{Bench, KNOWN_EFFECT, assert_inert, errors};
+use crate::bench::{Bench, KNOWN_EFFECT, UnprivilegedUser, assert_inert, errors};
 use executor::{JournalEntry, Lock, LockHolder, journal_text};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -294,4 +294,96 @@ fn locks_on_what_anybody_can_open_neither_stop_a_campaign_nor_pass_for_a_run() {
     }
     let counted = fs::read_to_string(bench.path().join("run/attempts.jsonl")).unwrap();
     assert_eq!(counted.lines().count(), 2);
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// Commands that count a campaign and take no lock of the machine.
+fn counting_commands(bench: &Bench) -> [Vec<String>; 2] {
+    let file = bench.experiment("effect", KNOWN_EFFECT);
+    let table = bench.path().join("table.csv").display().to_string();
+    let rows = "a,1.1\nb,1.2\nb,1.4\na,1.2\na,1.3\nb,1.5\nb,1.3\na,1.4\na,1.0\nb,1.6\n";
+    fs::write(&table, format!("who,ns\n{rows}")).unwrap();
+    let import = ["import", "csv", &table, "--subject", "who", "--value", "ns:lower:ns"];
+    [vec!["run".to_owned(), file], import.map(str::to_owned).to_vec()]
+}
+
+/// Each of them is refused with these words, and nothing was written or changed.
+#[track_caller]
+fn assert_runtime_refused(bench: &Bench, words: &str) {
+    let runtime = bench.path().join("run");
+    let before = mode(&runtime);
+    for arguments in counting_commands(bench) {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = ended(bench, &arguments);
+        let told = one_line(&output);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        assert!(told.contains("cannot use the runtime directory"), "{arguments:?}: {told}");
+        assert!(told.contains(words), "{arguments:?}: {told}");
+        assert_eq!(fs::read_dir(&runtime).unwrap().count(), 0, "{arguments:?}");
+        assert_eq!(mode(&runtime), before, "{arguments:?}");
+        assert!(!bench.results().exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn nothing_is_written_where_the_runtime_directory_is_another_users() {
+    if !rustix::process::geteuid().is_root() {
+        testing::skip("only root can give a directory to another user");
+        return;
+    }
+    let bench = Bench::new();
+    let runtime = bench.path().join("run");
+    fs::create_dir(&runtime).unwrap();
+    chown(&runtime, Some(NOBODY), Some(NOBODY)).unwrap();
+    assert_runtime_refused(&bench, "it belongs to another user");
+}
+
+#[test]
+fn a_runtime_directory_that_others_may_write_is_refused_and_none_is_changed() {
+    let bench = Bench::new();
+    let runtime = bench.path().join("run");
+    fs::create_dir(&runtime).unwrap();
+    set_mode(&runtime, 0o777);
+    assert_runtime_refused(&bench, "others may write there");
+    // Others may read it, as a dashboard without root's rights does.
+    set_mode(&runtime, 0o755);
+    for arguments in counting_commands(&bench) {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        bench.expect(0, &arguments);
+        assert_eq!(mode(&runtime), 0o755, "{arguments:?}");
+    }
+    let counted = fs::read_to_string(runtime.join("attempts.jsonl")).unwrap();
+    assert_eq!(counted.lines().count(), 2);
+}
+
+#[test]
+fn an_attempt_is_unknown_where_others_may_write_in_the_state_directory_and_nothing_is_stopped() {
+    let user = UnprivilegedUser::new();
+    let file = user.experiment(KNOWN_EFFECT);
+    let state = user.path().join("state/schedlab");
+    let counted = || fs::read_to_string(state.join("attempts.jsonl")).unwrap().lines().count();
+    let run = || one_line(&user.expect(&["run", &file]));
+    let told = run();
+    assert!(!told.contains("not counted"), "{told}");
+    assert_eq!(counted(), 1);
+    set_mode(&state, 0o777);
+    let told = run();
+    assert!(told.contains("attempts are not counted"), "{told}");
+    assert!(told.contains("others may write there"), "{told}");
+    assert_eq!((counted(), mode(&state)), (1, 0o777));
+    assert_eq!(fs::read_dir(state.join("campaigns")).unwrap().count(), 1);
+    let shown = user.expect(&["show", "last", "--format", "markdown"]).stdout;
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(shown.contains("unknown: nobody counted, or the count was lost"), "{shown}");
+    set_mode(&state, 0o755);
+    let told = run();
+    assert!(!told.contains("not counted"), "{told}");
+    assert_eq!(counted(), 2);
 }
