@@ -136,18 +136,19 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of [`Self::make_directory`].
     fn make_directories(&self, path: &Path) -> io::Result<()> {
-        match self.make_directory(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let Some(parent) = path.parent() else { return Err(error) };
-                self.make_directories(parent)?;
-                self.make_directories(path)
-            }
-            // A link to a directory is one, too: [`Self::check_own_directory`] tells.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !self.is_file(path) => {
-                Ok(())
-            }
-            outcome => outcome,
+        let mut made = self.make_directory(path);
+        if let (Err(error), Some(parent)) = (&made, path.parent())
+            && error.kind() == io::ErrorKind::NotFound
+        {
+            self.make_directories(parent)?;
+            // Once: below a link to nothing it is missing again, and would be for ever.
+            made = self.make_directory(path);
         }
+        // A link to a directory is one, too: [`Self::check_own_directory`] tells.
+        made.or_else(|error| {
+            let is_there = error.kind() == io::ErrorKind::AlreadyExists && !self.is_file(path);
+            if is_there { Ok(()) } else { Err(error) }
+        })
     }
 }
 

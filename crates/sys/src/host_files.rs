@@ -233,6 +233,16 @@ mod tests {
     }
 
     #[test]
+    fn below_a_link_to_nothing_no_directory_is_made_and_the_attempt_ends() {
+        let home = tempfile::tempdir().unwrap();
+        let dangling = home.path().join("dangling");
+        std::os::unix::fs::symlink(home.path().join("nothing"), &dangling).unwrap();
+        let error = HostFiles.make_directories(&dangling.join("run/below")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!home.path().join("nothing").exists());
+    }
+
+    #[test]
     fn a_lock_that_another_has_is_not_taken_and_is_no_error() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("lock");
