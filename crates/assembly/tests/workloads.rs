@@ -46,6 +46,10 @@ const CASES: &[(&str, fn())] = &[
     ("every_declaration_is_sound", scheduling::every_declaration_is_sound),
     ("every_workload_runs_briefly", scheduling::every_workload_runs_briefly),
     ("nothing_is_allocated_for_an_operation", allocations::none_for_an_operation),
+    (
+        "what_is_run_and_how_long_follows_from_the_catalogue",
+        allocations::what_is_run_and_how_long_follows_from_the_catalogue,
+    ),
     ("messaging_delivers_every_message", scheduling::messaging_delivers_every_message),
     ("pipe_keeps_its_placement", scheduling::pipe_keeps_its_placement),
     ("pipe_refuses_two_cpus_where_it_has_one", scheduling::pipe_refuses_two_cpus_where_it_has_one),

@@ -21,7 +21,9 @@ pub trait Workload: Sync {
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>>;
 
     /// Values by name, in place of the defaults, with which an invocation is as short as it can be:
-    /// tests run it so. Required ones that depend on a user are not among them.
+    /// tests run it so. The first says how much it does; of a load of our own it is a count, a
+    /// duration or a size, and tests also run it with more. Required ones that depend on a user are
+    /// not among them.
     fn brief(&self) -> &'static [(&'static str, &'static str)];
 
     /// What it reports with its defaults, for the page of the catalogue. One that cannot be

@@ -87,7 +87,7 @@ impl Workload for Entry {
     }
 
     fn brief(&self) -> &'static [(&'static str, &'static str)] {
-        const { &[(CLIENTS.name(), "2"), (DURATION.name(), "20ms")] }
+        const { &[(DURATION.name(), "20ms"), (CLIENTS.name(), "2")] }
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {

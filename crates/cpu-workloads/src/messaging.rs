@@ -90,7 +90,7 @@ impl Workload for Entry {
     }
 
     fn brief(&self) -> &'static [(&'static str, &'static str)] {
-        const { &[(GROUPS.name(), "1"), (FAN.name(), "2"), (LOOPS.name(), "10")] }
+        const { &[(LOOPS.name(), "10"), (GROUPS.name(), "1"), (FAN.name(), "2")] }
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {

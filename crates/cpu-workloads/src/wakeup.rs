@@ -88,10 +88,10 @@ impl Workload for Entry {
     fn brief(&self) -> &'static [(&'static str, &'static str)] {
         const {
             &[
+                (DURATION.name(), "200ms"),
+                (WARMUP.name(), "10ms"),
                 (OPERATIONS.name(), "1"),
                 (FOOTPRINT.name(), "4k"),
-                (WARMUP.name(), "10ms"),
-                (DURATION.name(), "200ms"),
             ]
         }
     }

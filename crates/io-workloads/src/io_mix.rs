@@ -72,9 +72,9 @@ impl Workload for Entry {
     fn brief(&self) -> &'static [(&'static str, &'static str)] {
         const {
             &[
-                (SIZE.name(), "1M"),
-                (WARMUP.name(), "0"),
                 (DURATION.name(), "200ms"),
+                (WARMUP.name(), "0"),
+                (SIZE.name(), "1M"),
                 (DROP_CACHES.name(), "no"),
             ]
         }

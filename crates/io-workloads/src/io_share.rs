@@ -62,7 +62,7 @@ impl Workload for Entry {
     }
 
     fn brief(&self) -> &'static [(&'static str, &'static str)] {
-        const { &[(SIZE.name(), "1M"), (WARMUP.name(), "0"), (DURATION.name(), "200ms")] }
+        const { &[(DURATION.name(), "200ms"), (WARMUP.name(), "0"), (SIZE.name(), "1M")] }
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {

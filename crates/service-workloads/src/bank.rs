@@ -93,7 +93,7 @@ impl Workload for Entry {
     }
 
     fn brief(&self) -> &'static [(&'static str, &'static str)] {
-        const { &[(WARM_UP.name(), "100ms"), (DURATION.name(), "1s")] }
+        const { &[(DURATION.name(), "1s"), (WARM_UP.name(), "100ms")] }
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {

@@ -138,7 +138,7 @@ impl Workload for Entry {
     }
 
     fn brief(&self) -> &'static [(&'static str, &'static str)] {
-        const { &[(WARM_UP.name(), "10ms"), (DURATION.name(), "100ms")] }
+        const { &[(DURATION.name(), "100ms"), (WARM_UP.name(), "10ms")] }
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {

@@ -124,7 +124,7 @@ impl Workload for Entry {
     }
 
     fn brief(&self) -> &'static [(&'static str, &'static str)] {
-        const { &[(SIZE.name(), "1M"), (DURATION.name(), "20ms"), (RW.name(), "randrw")] }
+        const { &[(DURATION.name(), "20ms"), (SIZE.name(), "1M"), (RW.name(), "randrw")] }
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {

@@ -2,6 +2,7 @@
 //! with them.
 
 use super::*;
+use contract::ParameterKind;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 
@@ -41,14 +42,6 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What says how long a workload runs, with a short and a long level; the first that it has.
-const LENGTHS: [(&str, &str, &str); 4] = [
-    ("loops", "100", "4000"),
-    ("requests", "100", "4000"),
-    ("duration", "300ms", "1500ms"),
-    ("size", "256k", "16M"),
-];
-
 /// What operations are made of, where a workload has it: little, so that there are many, and not
 /// the system's allocator, where that is what is measured.
 const LITTLE: [(&str, &str); 6] = [
@@ -60,10 +53,6 @@ const LITTLE: [(&str, &str); 6] = [
     ("allocator", "pool"),
 ];
 
-/// Rooms whose workloads only start programs of others, or need a service that runs already.
-const OTHERS: [&str; 8] =
-    ["http", "service", "bank", "fio", "iozone", "iperf3", "sockperf", "command"];
-
 /// Operations beyond those of a short run, for each allocation beyond its own.
 const LEAST_OPERATIONS: u64 = 20;
 
@@ -71,15 +60,12 @@ pub fn none_for_an_operation() {
     let counter = shared_counter();
     for entry in assembly::catalogue().workloads {
         let id = entry.describe().id;
-        if OTHERS.contains(&id) {
+        if is_of_others(id) {
             continue;
         }
-        let declared = |name: &str| entry.parameters().iter().any(|one| one.name == name);
-        let (length, short, long) = *LENGTHS
-            .iter()
-            .find(|(name, ..)| declared(name))
-            .unwrap_or_else(|| panic!("{id}: say in LENGTHS what makes it run longer"));
-        let [(few, at_first), (many, in_all)] = [short, long].map(|level| {
+        let (length, levels) =
+            length_of(*entry).unwrap_or_else(|| panic!("{id}: `brief` begins with no amount"));
+        let [(few, at_first), (many, in_all)] = levels.map(|level| {
             let little = LITTLE.into_iter().filter(|(name, level)| takes(*entry, name, level));
             let brief = entry.brief().iter().copied();
             // What comes later replaces what came before.
@@ -98,13 +84,50 @@ pub fn none_for_an_operation() {
         let allocations = in_all.saturating_sub(at_first);
         assert!(
             operations > 2 * LEAST_OPERATIONS,
-            "{id}: {many} operations are not many more than {few}"
+            "{id}: with more of {length}, {many} operations are not many more than {few}"
         );
         assert!(
             allocations * LEAST_OPERATIONS < operations,
             "{id}: {allocations} more allocations for {operations} more operations"
         );
     }
+}
+
+pub fn what_is_run_and_how_long_follows_from_the_catalogue() {
+    for (id, name, levels) in [
+        ("pipe", "loops", ["100", "4000"]),
+        ("wakeup", "duration", ["300ms", "1500ms"]),
+        ("io", "size", ["256k", "16M"]),
+    ] {
+        assert_eq!(length_of(workload(id)), Some((name, levels)), "{id}");
+        assert!(!is_of_others(id), "{id}");
+    }
+    // Words to run are no amount.
+    assert_eq!(length_of(workload("command")), None);
+    for id in ["command", "fio", "http"] {
+        assert!(is_of_others(id), "{id}");
+    }
+}
+
+/// Whether a workload is in a room whose workloads only start programs of others, or need a service
+/// that runs already.
+fn is_of_others(id: &str) -> bool {
+    let rooms = [service_workloads::ENTRIES, tool_workloads::ENTRIES];
+    rooms.iter().any(|room| room.iter().any(|entry| entry.describe().id == id))
+}
+
+/// What says how much a workload does, the first value of its brief run, with a short and a long
+/// level.
+fn length_of(entry: &dyn Workload) -> Option<(&'static str, [&'static str; 2])> {
+    let (name, _) = *entry.brief().first()?;
+    let declared = entry.parameters().iter().find(|one| one.name == name)?;
+    let levels = match declared.kind {
+        ParameterKind::Count { .. } => ["100", "4000"],
+        ParameterKind::Duration { .. } => ["300ms", "1500ms"],
+        ParameterKind::Size { .. } => ["256k", "16M"],
+        _ => return None,
+    };
+    Some((name, levels))
 }
 
 /// Whether a workload has a parameter of that name and kind: numbers or words.
