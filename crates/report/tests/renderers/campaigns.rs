@@ -3,9 +3,9 @@
 use fixtures::subject;
 use model::{
     Attempt, Binding, BlockEffect, Caveat, CaveatCode, DecidingInterval, Direction, Effect,
-    FINDINGS_FORMAT, FailureCount, Finding, Findings, Fingerprint, Histogram, Interval, Invocation,
-    Level, Metric, Obstacle, Outcome, Plan, Planning, Question, Record, Records, Reduction, Role,
-    Sample, Strength, Unit, Verdict, WorkloadPlan,
+    FailureCount, Finding, Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric,
+    Obstacle, Outcome, Plan, Planning, Question, Record, Records, Reduction, Role, Sample, Strength,
+    Unit, Verdict, WorkloadPlan,
 };
 use report::{Inputs, Language};
 use std::collections::BTreeMap;
@@ -233,26 +233,16 @@ pub fn hostile() -> Campaign {
 }
 
 pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>) -> Campaign {
-    let judged = findings.iter().filter(|finding| finding.question.role != Role::Screen).count();
     Campaign {
         plan: plan(title),
         records: Records::default(),
         values: Vec::new(),
         language: Language::default(),
         findings: Findings {
-            format: FINDINGS_FORMAT.to_owned(),
             plan_digest: "0f3a".to_owned(),
             seed: 42,
-            alpha: 0.05,
-            gate_alpha: None,
-            families: BTreeMap::from([(model::DECLARED_FAMILY.to_owned(), judged)]),
-            rankings: Vec::new(),
-            use_cases: Vec::new(),
-            claims: Vec::new(),
-            trends: Vec::new(),
-            findings,
             failures,
-            caveats: Vec::new(),
+            ..fixtures::findings(findings)
         },
         environment: Fingerprint(BTreeMap::from([
             ("cpu.model".to_owned(), "Imaginary CPU | 2 cores".to_owned()),
@@ -377,41 +367,16 @@ pub struct Draft(Finding);
 
 impl Draft {
     pub fn new(workload: &str, metric: &str, subject: &str) -> Self {
-        Self(Finding {
-            question: Question {
-                workload: workload.to_owned(),
-                metric: metric.to_owned(),
-                unit: Unit::Nanoseconds,
-                direction: Direction::Lower,
-                subject: subject.to_owned(),
-                reference: "baseline".to_owned(),
-                role: Role::Primary,
-                family: model::DECLARED_FAMILY.to_owned(),
-            },
-            verdict: Verdict::Inconclusive,
-            strength: None,
-            reason: None,
-            obstacle: None,
-            further_obstacles: Vec::new(),
-            step: None,
-            p_failure: None,
-            is_odds: false,
-            is_order_fixed: false,
-            doubts: Vec::new(),
-            is_emulated: false,
-            look: None,
-            margin: 0.05,
-            pairs: 0,
-            reference_value: None,
-            subject_value: None,
-            effect: None,
-            companion: None,
-            planning: None,
-            tail: None,
-            diagnostics: None,
-            blocks: Vec::new(),
-            caveats: Vec::new(),
-        })
+        Self(fixtures::finding(Question {
+            workload: workload.to_owned(),
+            metric: metric.to_owned(),
+            unit: Unit::Nanoseconds,
+            direction: Direction::Lower,
+            subject: subject.to_owned(),
+            reference: "baseline".to_owned(),
+            role: Role::Primary,
+            family: model::DECLARED_FAMILY.to_owned(),
+        }))
     }
 
     pub fn against(mut self, reference: &str) -> Self {

@@ -40,21 +40,10 @@ fn finding(
     let [mean, low, high] = log;
     let raw = question.direction.sign() * mean;
     Finding {
-        question,
         verdict,
         strength,
         reason: (verdict == Verdict::Inconclusive)
             .then(|| "neither a difference nor its absence was shown".to_owned()),
-        obstacle: None,
-        further_obstacles: Vec::new(),
-        step: None,
-        p_failure: None,
-        is_odds: false,
-        is_order_fixed: false,
-        doubts: Vec::new(),
-        is_emulated: false,
-        look: None,
-        margin: 0.05,
         pairs: 6,
         reference_value: Some(values[0]),
         subject_value: Some(values[1]),
@@ -89,10 +78,7 @@ fn finding(
             blocks_for_difference: Some(14),
             blocks_for_equivalence: None,
         }),
-        tail: None,
-        diagnostics: None,
-        blocks: Vec::new(),
-        caveats: Vec::new(),
+        ..fixtures::finding(question)
     }
 }
 
@@ -142,17 +128,8 @@ fn primary_findings() -> Vec<Finding> {
 
 fn findings() -> Findings {
     Findings {
-        format: model::FINDINGS_FORMAT.to_owned(),
         plan_digest: "0123456789abcdef".to_owned(),
         seed: 42,
-        alpha: 0.05,
-        gate_alpha: None,
-        families: BTreeMap::from([(model::DECLARED_FAMILY.to_owned(), 7)]),
-        rankings: Vec::new(),
-        use_cases: Vec::new(),
-        claims: Vec::new(),
-        trends: Vec::new(),
-        findings: primary_findings(),
         failures: vec![FailureCount {
             subject: "lost".to_owned(),
             workload: "cyclic".to_owned(),
@@ -170,6 +147,7 @@ fn findings() -> Findings {
             rules: BTreeMap::new(),
         }],
         caveats: vec![Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot")],
+        ..fixtures::findings(primary_findings())
     }
 }
 
