@@ -376,13 +376,8 @@ fn short(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"vm","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
-
     fn plan(id: &str, factor: &str, level: &str) -> Plan {
-        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
-        let levels = [(factor.to_owned(), Level::canonical(level))].into();
-        plan.subjects = vec![Subject { id: id.to_owned(), levels, is_control: false }];
-        plan
+        fixtures::plan(vec![fixtures::subject(id, &[(factor, level)])], Vec::new(), 0)
     }
 
     #[test]

@@ -210,20 +210,14 @@ fn option<'a>(plan: &'a Plan, name: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
     use model::{
-        Circumstances, Direction, Imported, ImportedDesign, ImportedOrder, Metric, Parameters,
-        Reduction, Unit, WorkloadPlan,
+        Circumstances, Direction, Imported, ImportedDesign, ImportedOrder, Metric, Reduction, Unit,
     };
-    use std::collections::BTreeMap;
 
     const MAPPING: &str = "primary = [\"ms\"]\n";
-    const PLAN: &str = r#"{"format":"schedlab.plan/7","name":"n","title":"t","digest":"d","venue":"import","seed":0,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[{"id":"a","levels":{},"is_control":false},{"id":"b","levels":{},"is_control":false}],"workloads":[],"blocks":[],"comparisons":"all","probes":[],"settle_ns":0,"notes":[]}"#;
 
     fn import(options: &[&str]) -> Plan {
         let time = Metric::new("ms", Unit::Nanoseconds, Direction::Lower, Reduction::Median, "ms");
-        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
-        plan.title = "Imported: t.csv".to_owned();
-        plan.options = options.iter().map(|word| (*word).to_owned()).collect();
-        plan.imported = Some(Imported {
+        let imported = Imported {
             format: "csv".to_owned(),
             file: "t.csv".to_owned(),
             digest: "d".to_owned(),
@@ -235,23 +229,16 @@ mod tests {
             mixes: Vec::new(),
             absent_runs: Vec::new(),
             given: model::GivenChoices::default(),
-        });
-        plan.workloads = vec![WorkloadPlan {
-            label: "all".to_owned(),
-            uses: "csv".to_owned(),
-            parameters: Parameters::default(),
-            variants: BTreeMap::new(),
-            invocations: 1,
-            metrics: vec![time],
-            primary: vec!["ms".to_owned()],
-            pooled: Vec::new(),
-            background: None,
-            subjects: Vec::new(),
-            expected_ns: 0,
-            time_limit_ns: 0,
-            is_closed_loop: false,
-        }];
-        plan
+        };
+        let workloads = vec![fixtures::workload("all", vec![time])];
+        Plan {
+            venue: "import".to_owned(),
+            title: "Imported: t.csv".to_owned(),
+            comparisons: Comparisons::All,
+            options: options.iter().map(|word| (*word).to_owned()).collect(),
+            imported: Some(imported),
+            ..fixtures::plan(fixtures::subjects(&["a", "b"]), workloads, 0)
+        }
     }
 
     /// Those of two rows: the first is of `a`.
