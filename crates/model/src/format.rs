@@ -104,12 +104,12 @@ pub const TREND_REPORT_FORMAT: &str = "schedlab.report/17";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::PLAN;
     use crate::{
         Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, GivenChoices, Imported,
         ImportedDesign, ImportedOrder, Obstacle, Pace, Plan,
     };
 
-    const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"sim","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
     const FINDINGS: &str = r#"{"format":"schedlab.findings/14","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
 
     #[test]

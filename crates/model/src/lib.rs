@@ -12,6 +12,8 @@ mod cpu_list;
 mod digits;
 mod doubt;
 mod finding;
+#[cfg(test)]
+mod fixtures;
 mod format;
 mod given;
 mod histogram;

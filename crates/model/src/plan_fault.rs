@@ -178,9 +178,10 @@ fn fault_of_metric(metric: &Metric) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::fixtures::PLAN;
     use crate::{
-        Block, Comparisons, Direction, Metric, Pace, Parameters, Plan, Reduction, SimSettings,
-        Sitting, Subject, Unit, VenueSettings, VmSettings, WorkloadPlan,
+        Block, Direction, Metric, Pace, Plan, Reduction, SimSettings, Sitting, Subject, Unit,
+        VmSettings, WorkloadPlan,
     };
     use std::collections::BTreeMap;
 
@@ -192,54 +193,20 @@ mod tests {
             Sitting { subject: "a".to_owned(), workloads: vec!["w".to_owned()], boot: None };
         let block = |index| Block { index, sittings: vec![sitting.clone()] };
         let subject = Subject { id: "a".to_owned(), levels: BTreeMap::new(), is_control: false };
+        let workload = r#"{"label":"w","uses":"w","parameters":{},"invocations":1,"metrics":[],"primary":["time"],"background":null,"subjects":[],"expected_ns":1,"time_limit_ns":1,"is_closed_loop":false}"#;
+        let workload = WorkloadPlan {
+            metrics: vec![
+                metric("time", Reduction::Median),
+                metric("p99", Reduction::Quantile(0.99)),
+            ],
+            ..serde_json::from_str(workload).unwrap()
+        };
         Plan {
-            format: crate::PLAN_FORMAT.to_owned(),
-            name: "test".to_owned(),
-            title: "test".to_owned(),
-            digest: "digest".to_owned(),
             venue: "host".to_owned(),
-            seed: 1,
-            is_seed_generated: false,
-            alpha: 0.05,
-            is_quick: false,
-            is_pilot: false,
             subjects: vec![subject],
-            workloads: vec![WorkloadPlan {
-                label: "w".to_owned(),
-                uses: "w".to_owned(),
-                parameters: Parameters::default(),
-                variants: BTreeMap::new(),
-                invocations: 1,
-                primary: vec!["time".to_owned()],
-                metrics: vec![
-                    metric("time", Reduction::Median),
-                    metric("p99", Reduction::Quantile(0.99)),
-                ],
-                pooled: Vec::new(),
-                background: None,
-                subjects: Vec::new(),
-                expected_ns: 1,
-                time_limit_ns: 1,
-                is_closed_loop: false,
-            }],
+            workloads: vec![workload],
             blocks: vec![block(0), block(1)],
-            looks: Vec::new(),
-            budget_ns: None,
-            pace: None,
-            boots: None,
-            comparisons: Comparisons::default(),
-            use_cases: Vec::new(),
-            claims: Vec::new(),
-            imported: None,
-            probes: Vec::new(),
-            settle_ns: 0,
-            rest_ns: 0,
-            setting_ns: BTreeMap::new(),
-            sim: None,
-            vm: None,
-            venue_settings: VenueSettings::default(),
-            options: Vec::new(),
-            notes: Vec::new(),
+            ..serde_json::from_str(PLAN).unwrap()
         }
     }
 
