@@ -1,6 +1,6 @@
 //! The bank: a real service on a real broker, whose books are audited.
 
-use crate::bench::{Bench, errors};
+use crate::bench::{Bench, command_line, errors};
 use crate::service::{nothing_is_left, records, value};
 use model::{Outcome, Record, SampleData};
 use std::net::TcpListener;
@@ -206,15 +206,8 @@ fn gatling_loads_the_bank_and_its_books_are_right() {
 
 /// The process of the bank's service.
 fn serving(bench: &Bench) -> Option<i32> {
-    let mark = format!("SCHEDLAB_MARK={}", bench.mark());
-    std::fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
-        let words = std::fs::read(entry.path().join("cmdline")).ok()?;
-        let words = String::from_utf8_lossy(&words).into_owned();
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        let is_ours = String::from_utf8_lossy(&environment).contains(&mark);
-        let is_bank = is_ours && words.contains(&format!("{SOURCE}/service/target/bank.jar"));
-        is_bank.then(|| entry.file_name().to_str()?.parse().ok())?
-    })
+    let program = format!("{SOURCE}/service/target/bank.jar");
+    bench.processes().into_iter().find(|pid| command_line(*pid).contains(&program))
 }
 
 /// Waits until the log of events tells that a trial is in this phase.

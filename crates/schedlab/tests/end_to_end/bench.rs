@@ -121,16 +121,21 @@ impl Bench {
         executor::mark_prefix(&self.path().join("run"))
     }
 
-    /// Processes and control groups that runs of this bench have left.
-    pub fn left(&self) -> Vec<String> {
-        let mark = self.mark();
-        let variable = format!("SCHEDLAB_MARK={mark}");
-        let processes = std::fs::read_dir("/proc").unwrap().flatten();
-        let is_ours = |entry: &std::fs::DirEntry| {
-            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+    /// Processes that runs of this bench have started and marked.
+    pub fn processes(&self) -> Vec<i32> {
+        let variable = format!("SCHEDLAB_MARK={}", self.mark());
+        let is_ours = |pid: &i32| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|text| text.starts_with(variable.as_bytes()))
         };
-        let processes = processes.filter(is_ours).map(|entry| entry.path().display().to_string());
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        pids.filter(is_ours).collect()
+    }
+
+    /// Processes and control groups that runs of this bench have left.
+    pub fn left(&self) -> Vec<String> {
+        let processes = self.processes().into_iter().map(|pid| format!("/proc/{pid}"));
         processes.chain(self.control_groups()).collect()
     }
 
@@ -248,6 +253,12 @@ pub fn assert_inert(what: &str, output: &Output) {
     }
 }
 
+/// The words of a process, with a blank after each; none of one that has ended.
+pub fn command_line(pid: i32) -> String {
+    let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&words).replace('\0', " ")
+}
+
 /// What the error stream said.
 pub fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -268,5 +279,29 @@ pub fn wait_within(patience: Duration, what: &str, mut is_so: impl FnMut() -> bo
     while !is_so() {
         assert!(Instant::now() < deadline, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bench_finds_the_processes_with_its_mark_and_none_of_a_neighbours() {
+        let (bench, neighbour) = (Bench::new(), Bench::new());
+        let start = |mark: String| {
+            Command::new("sleep").arg("60").env("SCHEDLAB_MARK", mark).spawn().unwrap()
+        };
+        let mut sleepers = [&bench, &neighbour].map(|bench| start(bench.mark() + "-test"));
+        let found = (bench.processes(), neighbour.processes());
+        let pids = sleepers.each_ref().map(|sleeper| sleeper.id().cast_signed());
+        let words = pids.map(command_line);
+        for sleeper in &mut sleepers {
+            sleeper.kill().unwrap();
+            sleeper.wait().unwrap();
+        }
+        assert_eq!(found, (vec![pids[0]], vec![pids[1]]));
+        assert_eq!(words, ["sleep 60 "; 2], "the words do not tell them apart");
+        assert_eq!((bench.processes(), command_line(pids[0])), (Vec::new(), String::new()));
     }
 }

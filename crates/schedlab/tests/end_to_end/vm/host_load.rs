@@ -1,7 +1,7 @@
 //! Load from the host to a service in a guest, and from beside it.
 
 use super::{Guests, find_program, has_guests, wait_until};
-use crate::bench::errors;
+use crate::bench::{command_line, errors};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -106,11 +106,8 @@ fn a_generator_on_the_host_that_is_killed_is_no_failure_of_the_subject() {
     let mut command = guests.command(&["run", &file]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let sender = || {
-        let processes = std::fs::read_dir("/proc").unwrap().flatten();
-        processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).find(|pid| {
-            let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&words).contains("__outside")
-        })
+        let mut processes = guests.bench.processes().into_iter();
+        processes.find(|pid| command_line(*pid).contains(contract::HOST_LOAD_ROLE))
     };
     // It has connections once it sends.
     let sends = |pid: i32| {
