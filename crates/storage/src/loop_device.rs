@@ -286,7 +286,6 @@ mod tests {
             return testing::skip(&format!("loop devices: {why}"));
         }
         let place = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        let before = machine.list("/sys/block").unwrap();
         let mut held = match hold(&machine, 4 << 20, place.path()) {
             Ok(held) => held,
             Err(error) => panic!("{error:?}"),
@@ -297,10 +296,13 @@ mod tests {
         assert_eq!(sys::device_bytes(&machine, &name), Some(4 << 20));
         held.check().unwrap();
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0, "the file has no name");
+        let backing = format!("/sys/block/{name}/loop/backing_file");
+        let ours = machine.read(&backing).unwrap();
+        let directory = place.path().canonicalize().unwrap();
+        assert!(Path::new(&ours).starts_with(directory), "{ours}");
         held.release().unwrap();
-        assert!(!machine.exists(&format!("/sys/block/{name}/loop")));
-        // Other tests attach loop devices meanwhile, so only its own name tells.
-        assert_eq!(machine.exists(&format!("/sys/block/{name}")), before.contains(&name));
+        // Others attach loop devices meanwhile, and may have its number at once: its file tells.
+        assert_ne!(machine.read(&backing).ok(), Some(ours));
     }
 
     #[test]

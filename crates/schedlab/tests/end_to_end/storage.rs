@@ -5,6 +5,7 @@ use crate::bench::{Bench, errors, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -28,8 +29,11 @@ fn lack() -> Option<String> {
     })
 }
 
-/// What of every loop device a campaign could leave changed: its elevator, and what it holds.
-fn loops() -> BTreeMap<String, (String, Option<String>)> {
+/// What of every loop device a campaign could leave changed: its elevator, and the file it holds.
+type LoopDevices = BTreeMap<String, (String, Option<String>)>;
+
+/// A test asks once it has its [`Bench`]: from then on no soak beside it turns elevators.
+fn loops() -> LoopDevices {
     let names = std::fs::read_dir("/sys/block").unwrap().flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let read = |path: String| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
@@ -43,18 +47,65 @@ fn loops() -> BTreeMap<String, (String, Option<String>)> {
         .collect()
 }
 
-/// Waits until loop devices are as they were; what they are when patience ends.
-fn settled(
-    before: &BTreeMap<String, (String, Option<String>)>,
-) -> BTreeMap<String, (String, Option<String>)> {
+/// What campaigns with images below this directory have changed: devices that hold one, and free
+/// devices with another elevator. What others have attached meanwhile is theirs.
+fn changes(before: &LoopDevices, now: &LoopDevices, images: &Path) -> Vec<String> {
+    let change = |(name, (elevator, file)): (&String, &(String, Option<String>))| {
+        // While the kernel takes a device apart its file has no name.
+        let file = file.as_deref().unwrap_or_default();
+        if Path::new(file).starts_with(images) {
+            return Some(format!("{name} holds {file}"));
+        }
+        let (earlier, _) = before.get(name)?;
+        let is_changed = file.is_empty() && elevator != earlier;
+        is_changed.then(|| format!("{name} had the elevators {earlier} and has {elevator}"))
+    };
+    now.iter().filter_map(change).collect()
+}
+
+/// What is changed at this moment. The kernel names files by their paths without links.
+fn changed(before: &LoopDevices, images: &Path) -> Vec<String> {
+    changes(before, &loops(), &images.canonicalize().unwrap())
+}
+
+/// Waits until nothing is changed; what is when patience ends.
+fn left(before: &LoopDevices, images: &Path) -> Vec<String> {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let now = loops();
-        if now == *before || Instant::now() >= deadline {
-            return now;
+        let changed = changed(before, images);
+        if changed.is_empty() || Instant::now() >= deadline {
+            return changed;
         }
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn images_of_a_campaign_and_elevators_of_free_devices_count_and_what_others_attach_does_not() {
+    const ATTACHED: &str = "none [bfq]";
+    const FREE: &str = "[none] bfq";
+    let devices = |name: &str, elevator: &str, file: Option<&str>| {
+        LoopDevices::from([(name.to_owned(), (elevator.to_owned(), file.map(str::to_owned)))])
+    };
+    let before = devices("loop0", FREE, None);
+    for (name, elevator, file, expected) in [
+        ("loop0", FREE, None, None),
+        ("loop0", ATTACHED, Some("/bench/scratch/#7 (deleted)"), Some("loop0 holds")),
+        ("loop8", FREE, Some("/bench/image"), Some("loop8 holds")),
+        ("loop0", ATTACHED, None, Some("had the elevators [none] bfq and has none [bfq]")),
+        ("loop0", ATTACHED, Some(""), Some("had the elevators")),
+        ("loop0", FREE, Some(""), None),
+        ("loop0", ATTACHED, Some("/benches/image"), None),
+        ("loop8", ATTACHED, Some("/srv/bench/image"), None),
+        ("loop8", FREE, None, None),
+    ] {
+        let told = changes(&before, &devices(name, elevator, file), Path::new("/bench"));
+        assert_eq!(told.len(), usize::from(expected.is_some()), "{name} {file:?}: {told:?}");
+        let words = expected.unwrap_or_default();
+        assert!(told.iter().all(|change| change.contains(words)), "{told:?}");
+    }
+    let none = changes(&before, &LoopDevices::new(), Path::new("/bench"));
+    assert_eq!(none, Vec::<String>::new());
 }
 
 const ELEVATORS: &str = "title = \"elevators\"\nvenue = \"host\"\nblocks = 1\ncontrol = false\nsettle = \"0s\"\n\
@@ -72,11 +123,11 @@ fn every_elevator_is_in_force_before_and_after_each_trial_and_no_device_is_left(
         return testing::skip(&lack);
     }
     let _devices = testing::lock(testing::LOOP_DEVICES);
-    let before = loops();
     let bench = Bench::new();
+    let before = loops();
     let file = bench.experiment("elevators", ELEVATORS);
     bench.expect(0, &["run", &file]);
-    assert_eq!(settled(&before), before);
+    assert_eq!(left(&before, bench.path()), [""; 0]);
     let records = bench.record_lines();
     assert_eq!(records.len(), 4);
     for line in &records {
@@ -107,7 +158,6 @@ fn every_elevator_is_in_force_before_and_after_each_trial_and_no_device_is_left(
 #[test]
 fn a_target_that_may_not_be_used_is_refused_before_anything_is_changed() {
     let _devices = testing::lock(testing::LOOP_DEVICES);
-    let before = loops();
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
     std::fs::write(&file, "precious").unwrap();
@@ -132,6 +182,7 @@ fn a_target_that_may_not_be_used_is_refused_before_anything_is_changed() {
     }
     for (target, cause, remedy) in cases {
         let bench = Bench::new();
+        let before = loops();
         let text = format!(
             "title = \"refused\"\nvenue = \"host\"\nblocks = 1\ntarget = \"{target}\"\n\
              [subjects.a]\n[[workloads]]\nuse = \"io\"\nsize = \"1M\"\n"
@@ -142,16 +193,18 @@ fn a_target_that_may_not_be_used_is_refused_before_anything_is_changed() {
         assert_eq!(output.status.code(), Some(4), "{target}: {said}");
         assert!(said.contains(cause) && said.contains(remedy), "{target}: {said}");
         assert!(!bench.results().exists(), "{target}: something ran");
+        for images in [bench.path(), directory.path()] {
+            assert_eq!(changed(&before, images), [""; 0], "{target}");
+        }
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
-    assert_eq!(loops(), before);
 }
 
 #[test]
 fn a_mounted_disk_is_refused_although_its_owner_gives_it_up() {
     let machine = sys::Machine::host("/nonexistent");
-    let below = sys::device_below(&machine, std::path::Path::new("/")).unwrap();
-    let Some(device) = below.filter(|name| std::path::Path::new("/dev").join(name).exists()) else {
+    let below = sys::device_below(&machine, Path::new("/")).unwrap();
+    let Some(device) = below.filter(|name| Path::new("/dev").join(name).exists()) else {
         return testing::skip("the root lies on no block device");
     };
     let bench = Bench::new();
@@ -171,10 +224,10 @@ fn a_killed_campaign_leaves_no_loop_device_no_file_and_the_elevator_as_it_was() 
         return testing::skip(&lack);
     }
     let _devices = testing::lock(testing::LOOP_DEVICES);
-    let before = loops();
     let kills =
         std::env::var("SCHEDLAB_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
     let bench = Bench::new();
+    let before = loops();
     let place = tempfile::tempdir().unwrap();
     let text = ELEVATORS
         .replace("loop:16M", &format!("loop:16M:{}", place.path().display()))
@@ -189,17 +242,18 @@ fn a_killed_campaign_leaves_no_loop_device_no_file_and_the_elevator_as_it_was() 
         // How long it takes to the first device depends on the computer: every second kill waits for
         // one.
         if kill % 2 == 1 {
-            wait_until("a device", || loops() != before);
+            wait_until("a device", || !changed(&before, place.path()).is_empty());
         } else {
             std::thread::sleep(Duration::from_micros(delay_us as u64));
         }
         kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
         child.wait().unwrap();
-        mid_trial += u32::from(loops() != before);
+        mid_trial += u32::from(!changed(&before, place.path()).is_empty());
         bench.wait_for_guardian();
-        assert_eq!(settled(&before), before, "kill {kill} after {delay_us} us");
-        let left: Vec<_> = std::fs::read_dir(place.path()).unwrap().flatten().collect();
-        assert!(left.is_empty(), "kill {kill}: {left:?}");
+        let images = place.path();
+        assert_eq!(left(&before, images), [""; 0], "kill {kill} after {delay_us} us");
+        let files: Vec<_> = std::fs::read_dir(images).unwrap().flatten().collect();
+        assert!(files.is_empty(), "kill {kill}: {files:?}");
         bench.expect(0, &["restore", "--check"]);
     }
     for campaign in std::fs::read_dir(bench.results()).into_iter().flatten().flatten() {
