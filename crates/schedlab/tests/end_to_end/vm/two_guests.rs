@@ -1,8 +1,8 @@
 //! A second guest as the far side of network tests: a cable between two machines and nothing else.
 
 use super::{Guests, caveats, has_guests, kill, of, wait_until};
-use crate::bench::errors;
-use std::collections::BTreeSet;
+use crate::bench::{command_line, errors};
+use std::path::Path;
 use std::process::Stdio;
 
 /// Each test between two guests, one of them beside CPU load, most for one subject; and one inside the subject's guest,
@@ -71,15 +71,33 @@ delay_by = "netem"
 duration = "300ms"
 "#;
 
-/// The network devices of this machine.
-fn devices() -> BTreeSet<String> {
-    let entries = std::fs::read_dir("/sys/class/net").unwrap().flatten();
-    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+/// What links are called that schedlab makes, all of them in namespaces of their own
+/// (`net-workloads`, `NamespaceLink`).
+const OWN_LINKS: [&str; 2] = ["near", "far"];
+
+/// The links of this machine that have such a name. Others come and go as its users please.
+fn own_links() -> Vec<&'static str> {
+    let is_there = |name: &&str| Path::new("/sys/class/net").join(name).exists();
+    OWN_LINKS.into_iter().filter(is_there).collect()
 }
 
-fn command_line(machine: i32) -> String {
-    let words = std::fs::read(format!("/proc/{machine}/cmdline")).unwrap_or_default();
-    String::from_utf8_lossy(&words).replace('\0', " ")
+/// How many tunnels a process has open, each a link of this machine.
+fn tunnels(pid: i32) -> usize {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    let paths = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+    paths.filter(|path| path.starts_with("/dev/net/tun")).count()
+}
+
+#[test]
+fn the_tunnels_of_a_process_are_counted() {
+    testing::begin();
+    let own = std::process::id().cast_signed();
+    assert_eq!(tunnels(own), 0);
+    let open = std::fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun");
+    match open {
+        Ok(_tunnel) => assert_eq!(tunnels(own), 1),
+        Err(error) => testing::unsupported(&format!("tunnels: {error}")),
+    }
 }
 
 #[test]
@@ -88,7 +106,7 @@ fn every_network_test_runs_between_two_guests_and_the_host_has_no_part_in_it() {
         return;
     }
     let guests = Guests::new();
-    let before = devices();
+    let before = own_links();
     let file = guests.experiment("blocks = 1\nkernel = \"debian:6.12\"\nvcpus = 2", TESTS);
     let (planned, _) = guests.expect(0, &["plan", &file]);
     assert!(planned.contains("a second guest beside each"), "{planned}");
@@ -102,8 +120,9 @@ fn every_network_test_runs_between_two_guests_and_the_host_has_no_part_in_it() {
         let words = command_line(machine);
         assert_eq!(words.matches("-netdev").count(), 1, "{words}");
         assert!(words.contains("-netdev socket,id=cable,fd="), "{words}");
+        assert_eq!(tunnels(machine), 0, "{words}");
     }
-    assert_eq!(devices(), before);
+    assert_eq!(own_links(), before);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     let environment = std::fs::read_to_string(guests.bench.campaign().join("environment.json"));
@@ -144,7 +163,7 @@ fn every_network_test_runs_between_two_guests_and_the_host_has_no_part_in_it() {
         assert!(least_ns >= 2 * 5_000_000, "the kernel held it {least_ns} ns");
     }
     guests.assert_nothing_is_left("after two guests");
-    assert_eq!(devices(), before);
+    assert_eq!(own_links(), before);
 }
 
 fn sys_cpus() -> usize {
