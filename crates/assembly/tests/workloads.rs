@@ -43,6 +43,7 @@ mod io;
 const LIMIT_S: u32 = 280;
 
 const CASES: &[(&str, fn())] = &[
+    ("cases_share_the_machine", cases_share_the_machine),
     ("every_declaration_is_sound", scheduling::every_declaration_is_sound),
     ("every_workload_runs_briefly", scheduling::every_workload_runs_briefly),
     ("nothing_is_allocated_for_an_operation", allocations::none_for_an_operation),

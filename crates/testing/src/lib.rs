@@ -7,7 +7,7 @@
 mod lock;
 mod stamp;
 
-pub use lock::{KNOBS, LOOP_DEVICES, MACHINE, TestLock, lock, share};
+pub use lock::{KNOBS, LOOP_DEVICES, MACHINE, TestLock, lock, share, try_lock};
 pub use stamp::{Stamp, stamp};
 
 use std::io::Write;

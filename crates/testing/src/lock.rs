@@ -3,7 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 
-/// The machine as a whole: tests that turn its knobs lock it, all others that run on it share it.
+/// The machine as a whole: tests that turn its knobs lock it, those that run loads or
+/// campaigns on it share it (CONTRIBUTING.md says which).
 pub const MACHINE: &str = "machine";
 /// The machine's knobs, of tests that turn one beside tests that it does not disturb: they share the
 /// machine, and of these one at a time locks its knobs.
@@ -29,6 +30,16 @@ pub fn lock(resource: &str) -> TestLock {
     let file = open(resource);
     file.lock().unwrap_or_else(|error| panic!("cannot lock {resource}: {error}"));
     TestLock { _file: file }
+}
+
+/// Has the resource alone if no other test has or shares it; does not wait.
+///
+/// # Panics
+/// Where the file cannot be made.
+#[must_use]
+pub fn try_lock(resource: &str) -> Option<TestLock> {
+    let file = open(resource);
+    file.try_lock().is_ok().then_some(TestLock { _file: file })
 }
 
 /// Waits until no test has the resource alone, and shares it.
@@ -67,8 +78,13 @@ mod tests {
         let resource = format!("test-{}", std::process::id());
         let first = share(&resource);
         let second = share(&resource);
-        assert!(open(&resource).try_lock().is_err());
-        drop((first, second));
+        assert!(try_lock(&resource).is_none());
+        drop(first);
+        assert!(try_lock(&resource).is_none(), "the second shares it still");
+        drop(second);
+        let tried = try_lock(&resource);
+        assert!(tried.is_some() && open(&resource).try_lock_shared().is_err());
+        drop(tried);
         let alone = lock(&resource);
         assert!(open(&resource).try_lock_shared().is_err());
         drop(alone);

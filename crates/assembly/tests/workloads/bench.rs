@@ -2,8 +2,10 @@
 
 use super::*;
 
-/// Runs a case in a process of its own and checks that it has cleaned up.
+/// Runs a case in a process of its own and checks that it has cleaned up. Tests that turn knobs of
+/// the machine are waited for here, once, before the case's own time begins: no case takes the lock.
 pub fn in_child(case: fn()) -> Result<(), String> {
+    let _machine = testing::share(testing::MACHINE);
     // SAFETY: this process has one thread; the child only runs the case and ends.
     let child = unsafe { libc::fork() };
     assert_ne!(child, -1, "fork failed");
@@ -37,6 +39,11 @@ pub fn nothing_is_left() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     panic!("{} threads are left", threads());
+}
+
+/// Every case runs like this one: nobody could begin to turn knobs of the machine.
+pub fn cases_share_the_machine() {
+    assert!(testing::try_lock(testing::MACHINE).is_none());
 }
 
 pub fn workload(id: &str) -> &'static dyn Workload {
