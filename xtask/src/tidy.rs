@@ -2,11 +2,13 @@
 
 mod circles;
 mod citations;
+mod formats;
 mod house;
 mod imports;
 mod invariants;
 mod layers;
 mod manifest;
+mod page;
 mod phrases;
 mod sizes;
 mod text;
@@ -32,6 +34,8 @@ pub fn tidy(cargo: &Cargo) -> CommandResult {
             found.extend(sizes::check(file));
         }
     }
+    found.extend(layers::check_page(&files));
+    found.extend(formats::check(&files));
     found.extend(manifest::check(&files));
     found.extend(phrases::check(&files));
     found.extend(citations::check(&files, &|path| cargo.root().join(path).exists()));

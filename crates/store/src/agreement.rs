@@ -2,9 +2,7 @@
 //! first record says of its beginning, what its state says of its end, and which version wrote them.
 
 use crate::decisive_fields::{changed_fields, kept_fields};
-use crate::documents::{
-    CampaignState, StateDocument, UNBOUND_STATE_FORMAT, digest_of_end, hexadecimal,
-};
+use crate::documents::{CampaignState, StateDocument, UNBOUND_STATE, digest_of_end, hexadecimal};
 use model::{
     Attempt, CampaignBeginning, CaveatCode, GIVEN_PLAN_FORMAT, ORDERED_PLAN_FORMAT,
     PARTS_PLAN_FORMAT, Plan, RESTED_PLAN_FORMAT, Record,
@@ -273,7 +271,7 @@ impl CampaignDocuments<'_> {
             "plan.json is of a later format"
         } else if is_whole && state.head.is_some() {
             "state.json names the last record by its digest"
-        } else if is_whole && state.format != UNBOUND_STATE_FORMAT {
+        } else if is_whole && state.format != UNBOUND_STATE {
             "state.json is of a later format"
         } else {
             return None;

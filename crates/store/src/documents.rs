@@ -16,9 +16,9 @@ pub(crate) const IMPORT: &str = "import.toml";
 pub const STATE_FORMAT: &str = "schedlab.state/3";
 /// Versions of it that are read: the second does not bind the end, nor does it count the runs that
 /// went on; the first names neither the last record nor the attempt.
-pub const STATE_FORMATS: [&str; 3] = [STATE_FORMAT, "schedlab.state/2", UNBOUND_STATE_FORMAT];
+pub const STATE_FORMATS: [&str; 3] = [STATE_FORMAT, "schedlab.state/2", UNBOUND_STATE];
 /// That of a version which bound no records.
-pub const UNBOUND_STATE_FORMAT: &str = "schedlab.state/1";
+pub const UNBOUND_STATE: &str = "schedlab.state/1";
 /// Version of `environment.json`.
 pub const ENVIRONMENT_FORMAT: &str = "schedlab.environment/1";
 

@@ -24,6 +24,19 @@ pub enum Uses {
 
 use Uses::{Below, Nothing, Only, These};
 
+impl Uses {
+    /// As a row of ARCHITECTURE.md states it.
+    pub fn in_words(&self) -> String {
+        match self {
+            Nothing => "nothing of ours".to_owned(),
+            These([]) => "model".to_owned(),
+            These(names) => names.join(", "),
+            Only(names) => format!("{} alone", names.join(" and ")),
+            Below => "all below".to_owned(),
+        }
+    }
+}
+
 /// Every crate of the workspace. A crate that is not here is refused, so that
 /// each one gets its place by a decision.
 pub const HOUSE: &[Room] = &[
@@ -37,7 +50,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "outputs", layer: 1, uses: These(&[]) },
     Room { name: "figures", layer: 1, uses: These(&["web"]) },
     Room { name: "contract", layer: 2, uses: These(&["sys"]) },
-    Room { name: "artefacts", layer: 2, uses: These(&[]) },
+    Room { name: "artefacts", layer: 2, uses: Nothing },
     Room { name: "bpf", layer: 2, uses: These(&["sys"]) },
     Room { name: "wire", layer: 2, uses: These(&[]) },
     Room { name: "workload-parts", layer: 3, uses: These(&["contract", "sys"]) },
@@ -179,9 +192,25 @@ mod tests {
             ("xtask", "model", false, false),
             ("xtask", "build-user", false, true),
             ("build-user", "model", false, false),
+            ("artefacts", "model", false, false),
+            ("wire", "model", false, true),
         ] {
             let refusal = refusal(room(from).unwrap(), room(to).unwrap(), is_for_tests);
             assert_eq!(refusal.is_none(), is_allowed, "{from} -> {to}: {refusal:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_crate_may_use_is_put_in_words() {
+        for (uses, words) in [
+            (Nothing, "nothing of ours"),
+            (These(&[]), "model"),
+            (These(&["contract", "sys"]), "contract, sys"),
+            (Only(&["artefacts"]), "artefacts alone"),
+            (Only(&["artefacts", "build-user"]), "artefacts and build-user alone"),
+            (Below, "all below"),
+        ] {
+            assert_eq!(uses.in_words(), words);
         }
     }
 

@@ -1,22 +1,23 @@
 //! Each invariant of ARCHITECTURE.md names where it is kept and what tests it, and both are there.
 
+use super::page::{ARCHITECTURE, architecture, in_code, section};
 use super::tree::SourceFile;
 use std::path::{Path, PathBuf};
 
-const PAGE: &str = "ARCHITECTURE.md";
 const HEADING: &str = "## Invariants";
 
 /// Checks all files together.
 pub fn check(files: &[SourceFile]) -> Vec<String> {
-    let Some(page) = files.iter().find(|file| file.path == Path::new(PAGE)) else {
-        return vec![format!("{PAGE}: is not there")];
+    let page = match architecture(files) {
+        Ok(page) => page,
+        Err(problem) => return vec![problem],
     };
-    let mut lines = page.text.lines().enumerate().skip_while(|(_, line)| *line != HEADING);
-    if lines.next().is_none() {
-        return vec![format!("{PAGE}: has no heading `{HEADING}`")];
+    let lines = section(page, HEADING);
+    if lines.is_empty() {
+        return vec![format!("{ARCHITECTURE}: has nothing below `{HEADING}`")];
     }
-    let section = lines.take_while(|(_, line)| !line.starts_with("## "));
-    let items = section.filter(|(_, line)| line.starts_with(|first: char| first.is_ascii_digit()));
+    let is_item = |line: &str| line.starts_with(|first: char| first.is_ascii_digit());
+    let items = lines.into_iter().filter(|(_, line)| is_item(line));
     items
         .flat_map(|(number, line)| {
             let problems = problems(line, files).into_iter();
@@ -41,11 +42,6 @@ fn problems(item: &str, files: &[SourceFile]) -> Vec<String> {
         }
     }
     found
-}
-
-/// What stands between backticks.
-fn in_code(text: &str) -> impl Iterator<Item = &str> {
-    text.split('`').skip(1).step_by(2)
 }
 
 /// Whether a path of modules, its crate first, is a file of that crate.
@@ -83,7 +79,7 @@ mod tests {
     fn problems_of(item: &str) -> Vec<String> {
         let files = [
             SourceFile::new(
-                PAGE,
+                ARCHITECTURE,
                 format!("# A\n\n{HEADING}\n\nTo be kept.\n\n{item}\n\n## Words\n\n1. No.\n"),
             ),
             SourceFile::new("crates/one-two/src/lib.rs", ""),

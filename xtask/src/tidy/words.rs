@@ -1,6 +1,7 @@
 //! What `docs/words.md` has retired does not come back: neither in comments and pages nor as the
 //! name of a file or type.
 
+use super::page::section;
 use super::tree::SourceFile;
 use super::type_names::{self, TypeName, types};
 use std::path::Path;
@@ -56,14 +57,8 @@ enum Scope {
 fn read_retired(files: &[SourceFile]) -> Result<Vec<Retired>, String> {
     let words = files.iter().find(|file| file.path == Path::new(WORDS));
     let words = words.ok_or_else(|| format!("{WORDS}: is missing"))?;
-    let table = words
-        .text
-        .lines()
-        .enumerate()
-        .skip_while(|(_, line)| *line != RETIRED)
-        .skip(1)
-        .take_while(|(_, line)| !line.starts_with("## "))
-        .filter(|(_, line)| line.starts_with("| `"));
+    let section = section(words, RETIRED);
+    let table = section.into_iter().filter(|(_, line)| line.starts_with("| `"));
     let mut retired = Vec::new();
     for (number, line) in table {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
