@@ -218,7 +218,7 @@ fn is_watched(record: &Value) -> bool {
     seconds.is_some_and(|seconds| seconds > trial_s / 2.0)
 }
 
-/// One record in so many may say the opposite of who watched.
+/// One record in so many may be wrong about whether somebody watched.
 fn judged(report: &Value, one_in: usize) -> Result<Bar, String> {
     let records = report["records"].as_array().ok_or("the report holds no records")?;
     let is_wrong = |record: &&Value| is_watched(record) != (record["subject"] == "watched");

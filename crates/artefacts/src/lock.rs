@@ -80,7 +80,7 @@ impl CacheLock {
 
 /// Opens the lock's file, which is emptied and written once it is held. A user who put a link of that
 /// name there, or another name of a file, would choose what is emptied. Only its user can open it, and
-/// who may write in the cache, as a group that shares one: these can change what it is about anyway.
+/// users who may write in the cache, as a group that shares one: these can change what it is about anyway.
 fn open_itself(cache: &Path, path: &Path) -> io::Result<File> {
     let above = cache.metadata()?;
     for _ in 0..MOST_TRIES {

@@ -1,4 +1,4 @@
-//! A machine of which a run changed one knob before it was killed: for tests of who puts it back.
+//! A machine of which a run changed one knob before it was killed: for tests of the code that restores it.
 
 use crate::journal_entry::JournalEntry;
 use crate::permitted_changes::PermittedChanges;

@@ -74,8 +74,9 @@ pub enum JournalEntry {
         /// The group.
         group: i32,
     },
-    /// What outlives trials was started: a group with a mark of its own.
-    Standing {
+    /// A process that outlives trials was started: a group with a mark of its own.
+    #[serde(rename = "standing")]
+    LongLived {
         /// The group.
         group: i32,
         /// `NAME=value` in the environment of its processes.
@@ -91,4 +92,19 @@ pub enum JournalEntry {
         /// Its path.
         path: PathBuf,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::JournalEntry;
+
+    #[test]
+    fn a_long_lived_process_is_stored_under_its_first_name() {
+        let line = r#"{"entry":"standing","group":77,"mark":"SCHEDLAB_MARK=a"}"#;
+        let entry = JournalEntry::LongLived { group: 77, mark: "SCHEDLAB_MARK=a".to_owned() };
+        assert_eq!(serde_json::to_string(&entry).unwrap(), line);
+        assert_eq!(serde_json::from_str::<JournalEntry>(line).unwrap(), entry);
+        let renamed = line.replace("standing", "long_lived");
+        assert!(serde_json::from_str::<JournalEntry>(&renamed).is_err());
+    }
 }

@@ -85,7 +85,7 @@ impl LongLivedProcess {
         let marking = context.marking_as(&mark, &order.launch.log);
         let mut child = RoleChild::spawn(LONG_LIVED_ROLE, BackgroundSession::Same, &marking)?;
         let (machine, journal) = context.machine_and_journal();
-        journal.append(&JournalEntry::Standing { group: child.pid(), mark: mark.clone() })?;
+        journal.append(&JournalEntry::LongLived { group: child.pid(), mark: mark.clone() })?;
         cgroup.add(machine, child.pid())?;
         child.send(order)?;
         let told = loop {
@@ -113,7 +113,7 @@ impl LongLivedProcess {
     fn entries(&self) -> Vec<JournalEntry> {
         let servers = self.servers.values().filter_map(|groups| groups.unified.as_ref());
         let groups = servers.chain([&self.cgroup]);
-        let own = JournalEntry::Standing { group: self.child.pid(), mark: self.mark.clone() };
+        let own = JournalEntry::LongLived { group: self.child.pid(), mark: self.mark.clone() };
         let groups = groups.map(|cgroup| JournalEntry::Cgroup { cgroup: cgroup.clone() });
         [own].into_iter().chain(groups).collect()
     }

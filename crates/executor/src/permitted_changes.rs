@@ -68,7 +68,7 @@ impl PermittedChanges {
                 (!is_known).then(|| format!("{factor}: no factor here writes {}", file.path))
             }
             JournalEntry::Session { mark, .. } => foreign_mark(mark),
-            JournalEntry::Standing { group, mark } => {
+            JournalEntry::LongLived { group, mark } => {
                 foreign_mark(mark).or_else(|| foreign_group(*group))
             }
             JournalEntry::Group { group } => foreign_group(*group),
@@ -198,7 +198,7 @@ mod tests {
             cgroup("/sys/fs/cgroup/schedlab.x/../system.slice"),
             session("HOME=/root"),
             session("SCHEDLAB_MARK="),
-            JournalEntry::Standing { group: 77, mark: "USER=root".to_owned() },
+            JournalEntry::LongLived { group: 77, mark: "USER=root".to_owned() },
             JournalEntry::Group { group: 0 },
             JournalEntry::Group { group: 1 },
         ] {

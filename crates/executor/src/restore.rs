@@ -173,7 +173,7 @@ impl Open {
                 JournalEntry::GroupEnded { group } => {
                     open.groups.remove(&group);
                 }
-                JournalEntry::Standing { group, mark } => {
+                JournalEntry::LongLived { group, mark } => {
                     open.groups.insert(group);
                     open.marks.insert(mark);
                 }
@@ -199,7 +199,7 @@ impl Open {
                 JournalEntry::Directory { path } => {
                     self.directories.remove(path);
                 }
-                JournalEntry::Standing { group, mark } => {
+                JournalEntry::LongLived { group, mark } => {
                     self.groups.remove(group);
                     self.marks.remove(mark);
                 }
@@ -1092,7 +1092,7 @@ mod tests {
         let mut entries = journal.text().entries.clone();
         entries.push(JournalEntry::LeftAlone { line, id: None });
         let mark = "HOME=/root\nnothing to put back".to_owned();
-        entries.push(JournalEntry::Standing { group: 77, mark });
+        entries.push(JournalEntry::LongLived { group: 77, mark });
         journal.replace(&entries).unwrap();
         let pending = pending(&machine, &permitted()).unwrap();
         assert_eq!(pending.len(), 2, "{pending:?}");

@@ -249,7 +249,7 @@ impl Schedule {
     }
 
     /// A guardian that nothing happens to needs no journal: its copy is as good, and what was done
-    /// to the journal is told to the next who asks.
+    /// to the journal is told to the next process that reads it.
     fn guard_with_the_copy(&mut self) -> Result<(), String> {
         let mut report = None;
         self.process(Faults::default(), |campaign| {

@@ -1,4 +1,4 @@
-//! What is read here, as who tries to break it knows it.
+//! Formats that this crate reads, as the fuzzer needs them.
 
 /// What was made of some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -71,7 +71,7 @@ fn machine(common: &Common) -> Result<Machine> {
 
 /// Refuses a runtime directory that the command line names and another user could put something
 /// into, or in place of, before anything is written: campaigns are counted there, also those that
-/// take no lock of the machine. Nothing is made or changed, so that who may read it still can.
+/// take no lock of the machine. Nothing is made or changed, so that a user who may read it still can.
 fn refuse_foreign_runtime(common: &Common) -> Result<()> {
     if common.runtime_dir.is_none() {
         return Ok(());

@@ -1,6 +1,6 @@
 //! What a machine remembers of the records of a campaign that ran on it, held against those that are
-//! there (docs/method.md#m-evidence). Digests have no secret: only who wrote the first ones down can
-//! tell that all of them were computed again.
+//! there (docs/method.md#m-evidence). Digests have no secret: only a machine or a user with a
+//! copy of the first ones can tell that all of them were computed again.
 
 use crate::chain::short;
 use crate::documents::Head;

@@ -20,7 +20,7 @@ pub enum FileAccess {
     /// For writing, empty; made where it is not there.
     Replace,
     /// To be locked, and for nothing else; made where it is not there. Only its user can open it, and
-    /// who may write in its directory.
+    /// users who may write in its directory.
     Lock,
 }
 

@@ -111,7 +111,7 @@ impl Files for HostFiles {
 }
 
 /// Opens a file to read it and to append to it, and makes it where there is none. Nothing is made or
-/// written through a link of that name: who put it there would choose what is written to.
+/// written through a link of that name: the user who put it there would choose what is written to.
 ///
 /// # Errors
 /// What the kernel answers, and where a link has that name, or anything but a regular file.

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Opens a regular file, or a link to one, to read it. It never waits for who writes into a FIFO.
+/// Opens a regular file, or a link to one, to read it. It never waits for a writer of a FIFO.
 ///
 /// # Errors
 /// What open(2) answers, and what it is instead where it is no regular file.

@@ -27,7 +27,7 @@ struct Slot {
     along: f64,
 }
 
-/// A campaign of `a` and `b`: who runs when, and what `w` takes, as the logarithm over 100.
+/// A campaign of `a` and `b`: which of them runs when, and what `w` takes, as the logarithm over 100.
 struct Campaign {
     plan: Plan,
     records: Vec<Record>,

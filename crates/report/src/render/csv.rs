@@ -48,7 +48,8 @@ const HEADER: [&str; 14] = [
     "unit",
     "detail",
     "caveats",
-    // Behind all that was there before: who reads columns by their place finds each where it was.
+    // Behind all that was there before: a reader that takes columns by place finds each where it
+    // was.
     "attempt",
     "attempt_of_plan",
 ];

@@ -108,7 +108,7 @@ fn word(outcome: GateOutcome) -> &'static str {
     }
 }
 
-/// What was compared. Names come from files, and who reads a gate's log or file obeys nothing of
+/// What was compared. Names come from files, and a reader of a gate's log or file obeys nothing of
 /// them: no line of ours is forged with an end of a line.
 fn name(result: &GateResult<'_>) -> String {
     let question = &result.finding.question;

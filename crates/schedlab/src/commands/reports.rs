@@ -244,8 +244,8 @@ pub(super) fn deliver(
     Ok(path)
 }
 
-/// Puts a report into the campaign's directory. A link there is replaced and not followed: who owns
-/// the directory may have put it there.
+/// Puts a report into the campaign's directory. A link there is replaced and not followed: the
+/// owner of the directory may have put it there.
 fn keep(loaded: &LoadedCampaign, format: Format, bytes: &[u8]) -> Result<PathBuf> {
     let name = format!("report.{}", format.extension());
     store::replace(&loaded.directory, &name, bytes)?;

@@ -192,7 +192,7 @@ impl Bench {
 }
 
 /// A directory of a user without root's rights, in which that user runs a copy of the binary: UID
-/// nobody where root runs the tests, otherwise who runs them.
+/// nobody where root runs the tests, otherwise the user who runs them.
 pub struct UnprivilegedUser {
     directory: tempfile::TempDir,
     _machine: testing::TestLock,
