@@ -89,17 +89,11 @@ fn is_searched(file: &SourceFile) -> bool {
 
 /// Retired words in the comments of a source, or in a page.
 fn in_text(file: &SourceFile, retired: &[Retired]) -> Vec<String> {
-    let extension = file.path.extension().unwrap_or_default().to_string_lossy();
-    let is_page = extension == "md";
+    let Some(prose) = Prose::of(&file.path) else { return Vec::new() };
+    let is_page = prose == Prose::Page;
     let mut found = Vec::new();
     for (number, line) in file.text.lines().enumerate() {
-        let text = match &*extension {
-            "md" => Some(line),
-            "rs" => rust_comment(line),
-            "ts" | "tsx" => script_comment(line),
-            _ => return Vec::new(),
-        };
-        let Some(text) = text.map(str::to_lowercase) else { continue };
+        let Some(text) = prose.of_line(line).map(str::to_lowercase) else { continue };
         for one in retired {
             let is_refused = match one.scope {
                 Scope::Text => true,
@@ -114,25 +108,67 @@ fn in_text(file: &SourceFile, retired: &[Retired]) -> Vec<String> {
     found
 }
 
-/// The comment of a line: all of it, or what follows its code.
-fn rust_comment(line: &str) -> Option<&str> {
-    let trimmed = line.trim_start();
-    if trimmed.starts_with("//") {
-        return Some(trimmed);
-    }
-    let (code, comment) = line.split_once(" // ")?;
-    // After an odd number of quotes the slashes are in a text.
-    let quotes = code.matches('"').count() - code.matches("\\\"").count();
-    quotes.is_multiple_of(2).then_some(comment)
+/// What of a file's lines is prose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Prose {
+    /// All of a page.
+    Page,
+    /// Behind `//`.
+    Slashes,
+    /// Behind `//`, and in comments that span lines.
+    Blocks,
+    /// Behind `#`.
+    Hashes,
 }
 
-/// As in Rust, and lines of a comment that spans several.
-fn script_comment(line: &str) -> Option<&str> {
+/// Files without an ending whose comments are those of a shell.
+const HASHED: [&str; 2] = ["setup", "Makefile"];
+
+impl Prose {
+    /// That of a file; none where it is not searched.
+    fn of(path: &Path) -> Option<Self> {
+        let Some(extension) = path.extension() else {
+            let name = path.file_name()?.to_str()?;
+            return HASHED.contains(&name).then_some(Self::Hashes);
+        };
+        match extension.to_str()? {
+            "md" => Some(Self::Page),
+            "rs" => Some(Self::Slashes),
+            "ts" | "tsx" | "c" | "h" => Some(Self::Blocks),
+            "toml" | "sh" => Some(Self::Hashes),
+            _ => None,
+        }
+    }
+
+    /// That of a line.
+    fn of_line(self, line: &str) -> Option<&str> {
+        let is_block = |line: &str| line.starts_with("/*") || line.starts_with("* ");
+        let trimmed = line.trim_start();
+        match self {
+            Self::Page => Some(line),
+            Self::Slashes => comment(line, "//"),
+            Self::Blocks if is_block(trimmed) => Some(trimmed),
+            Self::Blocks => comment(line, "//").or_else(|| behind_code(line, "/*")),
+            Self::Hashes => comment(line, "#"),
+        }
+    }
+}
+
+/// The comment of a line: all of it, or what follows its code.
+fn comment<'l>(line: &'l str, mark: &str) -> Option<&'l str> {
     let trimmed = line.trim_start();
-    if trimmed.starts_with("/*") || trimmed.starts_with("* ") {
+    if trimmed.starts_with(mark) {
         return Some(trimmed);
     }
-    rust_comment(line)
+    behind_code(line, mark)
+}
+
+/// What follows the code of a line, behind a mark between blanks.
+fn behind_code<'l>(line: &'l str, mark: &str) -> Option<&'l str> {
+    let (code, comment) = line.split_once(&format!(" {mark} "))?;
+    // After an odd number of quotes the mark is in a text.
+    let quotes = code.matches('"').count() - code.matches("\\\"").count();
+    quotes.is_multiple_of(2).then_some(comment)
 }
 
 /// Whether a text in lower case holds this word, or these words, as a whole.
@@ -194,6 +230,15 @@ mod tests {
             ("crates/a/src/x.rs", "// Whoever asks.\n", 1),
             ("web/src/a.ts", "/**\n * A lookout.\n */\n", 1),
             ("web/src/a.css", "/* A lookout. */\n", 0),
+            ("crates/a/src/x.bpf.c", "/*\n * A lookout.\n */\n// Whoever asks.\n", 2),
+            ("crates/a/src/x.bpf.h", "int lookout; /* The lookout. */\n", 1),
+            ("crates/a/src/x.bpf.h", "char lookout[] = \"a /* lookout\";\n", 0),
+            ("suites/a.toml", "# The lookout.\nblocks = 5 # Whoever asks.\n", 2),
+            ("suites/a.toml", "lookout = \"a # lookout\"\n", 0),
+            ("tools/a.sh", "lookout # The lookout.\n", 1),
+            ("setup", "# Whoever asks.\nlookout\n", 1),
+            ("Makefile", "# The lookout.\nlookout:\n\tlookout\n", 1),
+            ("LICENSE", "# The lookout.\n", 0),
             ("pages/a.md", "A lookout.\n", 1),
             ("pages/a.md", "Whoever asks.\n", 0),
             ("pages/a.md", "Written by a tool; do not edit.\n\nA lookout.\n", 0),
