@@ -147,6 +147,32 @@ mod tests {
     }
 
     #[test]
+    fn pages_and_dependencies_are_below_a_path_of_a_change() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let guide = Guide::read(root).unwrap();
+        for path in ["Cargo.lock", "docs/method.md", "README.md", "setup"] {
+            assert!(!guide.needs(&[path.to_owned()]).is_empty(), "{path}");
+        }
+        assert!(guide.needs(&["LICENSE".to_owned()]).is_empty());
+    }
+
+    #[test]
+    fn what_is_run_is_a_command_and_each_test_stands_apart() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let guide = Guide::read(root).unwrap();
+        let makefile = std::fs::read_to_string(root.join("Makefile")).unwrap();
+        let commands = guide.changes.iter().flat_map(|change| change.run.split(" && "));
+        for command in commands.filter(|command| command.starts_with("make ")) {
+            let target = command.rsplit(' ').next().unwrap();
+            assert!(makefile.contains(&format!("\n{target}:\n")), "{command}");
+        }
+        for Guarantee { tests, .. } in &guide.guarantees {
+            let mut names = tests.split('`').skip(1).step_by(2).filter(|name| name.contains("::"));
+            assert!(names.all(|name| !name.contains(", ")), "{tests}");
+        }
+    }
+
+    #[test]
     fn the_page_has_a_row_for_each_guarantee_and_each_path() {
         let page = page(&Guide::parse(TEXT).unwrap());
         assert!(page.contains("| Nothing is lost | `crashes::` | quick | 20 s |\n"));
