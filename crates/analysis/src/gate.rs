@@ -224,7 +224,7 @@ fn barred<'a>(finding: &'a Finding, fraction: f64, findings: &Findings) -> Optio
         return Some(open(of_doubt(*doubt).to_owned()));
     }
     // Failures are counted anew at each look, too.
-    findings.is_unfinished().then(|| {
+    findings.is_unfinished.then(|| {
         open(format!("the campaign is not finished: it has {} pairs so far", finding.pairs))
     })
 }
@@ -354,7 +354,7 @@ impl GateResult<'_> {
         if self.outcome != GateOutcome::Inconclusive || is_barred(finding) {
             return None;
         }
-        if findings.is_unfinished() {
+        if findings.is_unfinished {
             return Some("the blocks that are to come may tell".to_owned());
         }
         if finding.obstacle.is_some_and(withholds_difference) {
@@ -771,6 +771,24 @@ mod tests {
         }
         let kept = told(judge, as_planned, &campaign(0.0, 0.005));
         assert_eq!((kept.0, kept.2), (GateOutcome::Kept, None));
+    }
+
+    #[test]
+    fn a_warning_decides_of_no_gate_whether_the_campaign_goes_on() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let plan = plan(&["a", "b"], metrics, 20);
+        let limits =
+            [GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.03 }];
+        let says_so = |findings: &Findings| {
+            let results = gate(findings, &limits).unwrap();
+            results[0].reason.contains("the campaign is not finished")
+        };
+        let mut findings = crate::live(&plan, &campaign(0.0, 0.005));
+        findings.caveats.clear();
+        assert!(says_so(&findings));
+        let mut findings = judge(&plan, &campaign(0.0, 0.005));
+        findings.caveats.push(Caveat::new(CaveatCode::Unfinished, "told"));
+        assert!(!says_so(&findings));
     }
 
     /// Its first three blocks.

@@ -31,6 +31,7 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
     }
     let reason = "the campaign is not finished, and no test of a trend holds at every look";
     trends::add_untested(plan, records, reason, &mut findings);
+    findings.is_unfinished = true;
     let detail = format!("{} trials so far", records.len());
     findings.caveats.push(Caveat::new(CaveatCode::Unfinished, detail));
     findings.caveats.sort();
@@ -197,6 +198,8 @@ mod tests {
         assert_eq!(width(&stopped), width(&live));
         let kinds = [&fixed, &live, &stopped].map(|of| of.findings[0].is_sequence());
         assert_eq!(kinds, [false, true, true]);
+        let go_on = [&fixed, &live, &stopped].map(|of| of.is_unfinished);
+        assert_eq!(go_on, [false, true, false]);
         let mut close = records("a", &values(100.0, 0));
         close.extend(records("b", &values(99.2, 3)));
         assert_eq!(judge_at(&plan, &close, 0.05).findings.findings[0].verdict, Verdict::Equivalent);

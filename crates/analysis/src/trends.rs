@@ -81,6 +81,7 @@ fn untested(series: &Series<'_>) -> Trend {
         subject: series.subject.id.clone(),
         margin: series.metric.margin,
         outcome: TrendOutcome::Untested,
+        is_emulated: series.emulated.is_some(),
         reason: None,
         hours: round(hours(series)),
         slope: None,
@@ -491,6 +492,20 @@ mod tests {
             assert!(findings.trends[0].reason.as_ref().unwrap().contains("at every look"));
             assert_eq!(findings.trends[0].points.len(), 16, "what is there is shown");
             assert!(!codes(&findings).contains(&CaveatCode::Leak));
+        }
+    }
+
+    #[test]
+    fn a_trend_that_rests_on_an_emulated_processor_says_so_tested_or_not() {
+        let mut all = noisy(7, 12, |_, _| 0.0);
+        let emulated = all.iter_mut().find(|record| record.subject == "b" && record.block == 3);
+        emulated.unwrap().caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+        let plan = soak(12);
+        for findings in [judge(&plan, &all), live(&plan, &all), ended(&plan, &all)] {
+            assert_eq!(findings.trends.len(), 6);
+            for trend in &findings.trends {
+                assert_eq!(trend.is_emulated, trend.subject == "b", "{trend:?}");
+            }
         }
     }
 

@@ -71,6 +71,7 @@ pub(crate) fn judge(
         seed: plan.seed,
         alpha: plan.alpha,
         gate_alpha: strictest_alpha(plan),
+        is_unfinished: false,
         families,
         rankings: rankings(plan, &findings),
         use_cases: Vec::new(),

@@ -1,6 +1,6 @@
 //! Findings: effects with their intervals, and the verdicts on them.
 
-use crate::{Caveat, CaveatCode, ClaimFinding, Direction, Doubt, Obstacle, Trend, Unit};
+use crate::{Caveat, ClaimFinding, Direction, Doubt, Obstacle, Trend, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,9 @@ pub struct Findings {
     /// numbers that were imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate_alpha: Option<f64>,
+    /// Whether the campaign can still go on: nothing of it is decided before its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unfinished: bool,
     /// How many comparisons each family corrects together, by its name.
     pub families: BTreeMap<String, usize>,
     /// Primary findings first, then controls, then the screen of secondary metrics.
@@ -62,11 +65,6 @@ impl Findings {
     /// The error rate of the interval that a reader is shown of a finding.
     pub fn shown_alpha(&self, finding: &Finding) -> f64 {
         finding.deciding_alpha().unwrap_or_else(|| self.alpha_of(finding))
-    }
-
-    /// Whether the campaign can still go on: nothing of it is decided before its end.
-    pub fn is_unfinished(&self) -> bool {
-        self.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished)
     }
 
     /// Every comparison of a verdict, whatever its family.

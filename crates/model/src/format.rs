@@ -65,7 +65,8 @@ pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/15";
 /// eighth and the ninth, the ninth has trends. Before the eighth, claims had three outcomes, and a size was
 /// confirmed by equivalence; of the sixth and the seventh, the seventh has trends. The fifth and
 /// those before tell obstacles, odds and emulation by
-/// caveats alone ([`crate::Findings::with_facts_of_caveats`]); of these the fifth has trends. The
+/// caveats alone ([`crate::Findings::with_facts_of_caveats`]), as every format may tell that a
+/// campaign is unfinished or a trend emulated; of these the fifth has trends. The
 /// third has claims as the second format of plans; the second has claims about one comparison
 /// each, and does not count broken rules.
 pub const FINDINGS_FORMATS: [&str; 14] = [
@@ -316,6 +317,37 @@ mod tests {
         ] {
             assert_eq!(facts(verdict, codes).0, obstacle, "{verdict} {codes:?}");
         }
+    }
+
+    #[test]
+    fn an_unfinished_campaign_and_an_emulated_trend_are_facts_that_earlier_ones_told_by_caveats() {
+        let caveats = |code| serde_json::to_string(&[Caveat::new(code, "told")]).unwrap();
+        let trend = format!(
+            r#"{{"workload":"w","metric":"m","unit":"nanoseconds","direction":"lower","subject":"b","margin":0.02,"outcome":"untested","hours":1.0,"points":[],"caveats":{}}}"#,
+            caveats(CaveatCode::Tcg)
+        );
+        let unfinished = caveats(CaveatCode::Unfinished);
+        let told = format!(r#""trends":[{trend}],"failures":[],"caveats":{unfinished}"#);
+        let text = FINDINGS
+            .replace("findings/14", "findings/15")
+            .replace(r#""failures":[],"caveats":[]"#, &told);
+        let stored: Findings = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&stored).unwrap(), text, "as it was stored");
+        assert!(!stored.is_unfinished && !stored.trends[0].is_emulated);
+        let mut known = stored.with_facts_of_caveats();
+        assert!(known.is_unfinished && known.trends[0].is_emulated);
+
+        // What a caveat says changes nothing of what has the facts.
+        known.caveats.clear();
+        known.trends[0].caveats.clear();
+        let text = serde_json::to_string(&known).unwrap();
+        let is_stored = |field: &str| text.contains(&format!(r#""{field}":true"#));
+        assert!(is_stored("is_unfinished") && is_stored("is_emulated"), "{text}");
+        let back: Findings = serde_json::from_str(&text).unwrap();
+        assert_eq!(back.with_facts_of_caveats(), known);
+
+        let none: Findings = serde_json::from_str(FINDINGS).unwrap();
+        assert!(!none.with_facts_of_caveats().is_unfinished);
     }
 
     #[test]

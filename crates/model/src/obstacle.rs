@@ -1,6 +1,6 @@
 //! What forbids an answer to a question, whatever its numbers say.
 
-use crate::{Caveat, CaveatCode, Finding, Findings, Verdict};
+use crate::{Caveat, CaveatCode, FINDINGS_BEFORE_OBSTACLES, Finding, Findings, Verdict};
 use serde::{Deserialize, Serialize};
 
 macro_rules! obstacles {
@@ -111,10 +111,24 @@ impl Findings {
         self
     }
 
-    /// Findings of a format before the sixth, with what these told by caveats alone: readers look
-    /// at the obstacle and the flags of a finding, never at its caveats.
+    /// Findings that were stored, with what an earlier version told by caveats alone: readers look
+    /// at obstacles and flags, never at caveats.
     #[must_use]
     pub fn with_facts_of_caveats(mut self) -> Self {
+        if FINDINGS_BEFORE_OBSTACLES.contains(&self.format.as_str()) {
+            self.take_obstacles_of_caveats();
+        }
+        // Both are optional in every format: where they are absent, an earlier version may have
+        // written the caveat alone.
+        self.is_unfinished |= has(&self.caveats, CaveatCode::Unfinished);
+        for trend in &mut self.trends {
+            trend.is_emulated |= has(&trend.caveats, CaveatCode::Tcg);
+        }
+        self
+    }
+
+    /// Obstacles and flags of findings of a format before the sixth.
+    fn take_obstacles_of_caveats(&mut self) {
         let of_cases = self.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
         for finding in self.findings.iter_mut().chain(of_cases) {
             let has = |code| has(&finding.caveats, code);
@@ -122,7 +136,6 @@ impl Findings {
             finding.is_emulated = has(CaveatCode::Tcg);
             finding.obstacle = obstacle_of_caveats(finding);
         }
-        self
     }
 }
 

@@ -20,6 +20,9 @@ pub struct Trend {
     pub margin: f64,
     /// What can be said.
     pub outcome: TrendOutcome,
+    /// Whether it rests on an emulated processor, so that its figures are those of no real one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_emulated: bool,
     /// Why nothing can be said, or what else to know, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -42,17 +42,20 @@ impl<'a> ExplainContext<'a> {
     fn is_evidence_changed(&self) -> bool {
         self.of_campaign().any(|caveat| caveat.code == CaveatCode::EvidenceChanged)
     }
+
+    /// Whether its numbers were not collected in blocks.
+    fn is_unblocked(&self) -> bool {
+        self.provenance == Provenance::ImportedRows
+    }
 }
 
 /// Explains one finding, a paragraph for each step from the question to what would
 /// change the answer; values of an emulated processor only where they are wanted.
 pub fn explain(finding: &Finding, context: &ExplainContext<'_>) -> Vec<String> {
-    let ExplainContext { findings, is_absolute, language, .. } = *context;
+    let ExplainContext { findings, language, .. } = *context;
     let mut paragraphs = vec![question(finding, context), blocks(finding, context)];
-    let alpha = level(finding, findings);
     if let Some((effect, told)) = finding.effect.as_ref().zip(EffectWords::of(finding, language)) {
-        let is_hidden = is_hidden(finding, !is_absolute);
-        paragraphs.push(estimate(finding, effect, told, alpha, is_hidden, language));
+        paragraphs.push(estimate(finding, effect, told, context));
         paragraphs.push(tests(finding, effect, findings, language));
     }
     paragraphs.push(verdict(finding, findings, language));
@@ -130,7 +133,7 @@ fn question(finding: &Finding, context: &ExplainContext<'_>) -> String {
 
 fn blocks(finding: &Finding, context: &ExplainContext<'_>) -> String {
     let language = context.language;
-    if is_unblocked(finding) {
+    if context.is_unblocked() {
         return say!(
             language,
             "The numbers were not collected in blocks. The subject with fewer has {count} \
@@ -195,10 +198,6 @@ fn blocks(finding: &Finding, context: &ExplainContext<'_>) -> String {
     )
 }
 
-fn is_unblocked(finding: &Finding) -> bool {
-    finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::UnblockedDesign)
-}
-
 /// Both values in brackets, and what happened to them where the estimate does not say it.
 fn values(
     finding: &Finding,
@@ -225,14 +224,15 @@ fn estimate(
     finding: &Finding,
     effect: &Effect,
     told: EffectWords,
-    alpha: f64,
-    is_hidden: bool,
-    language: Language,
+    context: &ExplainContext<'_>,
 ) -> String {
+    let language = context.language;
+    let alpha = level(finding, context.findings);
     let EffectWords { estimate, change, interval, .. } = told;
+    let is_hidden = is_hidden(finding, !context.is_absolute);
     let values = values(finding, change, is_hidden, language);
     let together = say!(language, "Together that is {effect}{values}.", effect = estimate, values);
-    let what = if is_unblocked(finding) {
+    let what = if context.is_unblocked() {
         language.word("The replicates")
     } else {
         language.word("The blocks")
@@ -263,7 +263,7 @@ fn estimate(
 
 fn tests(finding: &Finding, effect: &Effect, findings: &Findings, language: Language) -> String {
     let (Some(difference), Some(equivalence)) = (effect.p_difference, effect.p_equivalence) else {
-        if findings.is_unfinished() {
+        if findings.is_unfinished {
             return say!(
                 language,
                 "The campaign is not finished: after {count} pairs there is no p, and the \

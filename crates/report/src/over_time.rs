@@ -2,7 +2,7 @@
 
 use crate::emulated::hidden;
 use crate::quantities::{confidence, digits, duration, p_value, percent, value};
-use model::{CaveatCode, Findings, LevelChange, Role, Slope, Trend, TrendOutcome};
+use model::{Findings, LevelChange, Role, Slope, Trend, TrendOutcome};
 use phrases::{Language, counted, noted, say};
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ fn primary(findings: &Findings) -> BTreeSet<(&str, &str)> {
 /// Whether its absolute values are not shown, on a page that hides those of emulated
 /// processors.
 pub(crate) fn is_hidden(trend: &Trend, hides_absolute: bool) -> bool {
-    hides_absolute && trend.caveats.iter().any(|caveat| caveat.code == CaveatCode::Tcg)
+    hides_absolute && trend.is_emulated
 }
 
 /// What was found, in a word or few.

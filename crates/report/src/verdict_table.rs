@@ -164,7 +164,7 @@ pub(crate) fn intervals<'f>(
 /// hold at every look by Bonferroni (docs/method.md#m-sequence). While a campaign goes on it has no
 /// verdict.
 pub(crate) fn correction(findings: &Findings, families: &str, language: Language) -> String {
-    if findings.is_unfinished() {
+    if findings.is_unfinished {
         return language.word("There is no verdict before the campaign's end.").to_owned();
     }
     let has_test = |finding: &Finding| {

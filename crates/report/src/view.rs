@@ -452,15 +452,16 @@ fn planned_blocks(inputs: &Inputs<'_>) -> Option<usize> {
 }
 
 /// Whether an adaptive campaign of so many recorded blocks ended at a look by its rule. It is neither
-/// unfinished nor was it ended before (`findings.caveats` and those of its files), and the look is
-/// that which a note of its plan names. A block that ran again may be recorded beyond it.
+/// unfinished (`findings.is_unfinished`) nor was it ended before (`findings.caveats` and those of
+/// its files), and the look is that which a note of its plan names. A block that ran again may be
+/// recorded beyond it.
 fn ends_at_look(inputs: &Inputs<'_>, recorded: usize) -> bool {
-    let is_cut =
-        |caveat: &Caveat| matches!(caveat.code, CaveatCode::StoppedEarly | CaveatCode::Unfinished);
+    let is_stopped = |caveat: &Caveat| caveat.code == CaveatCode::StoppedEarly;
     let look = inputs.plan.noted_look().unwrap_or(recorded);
     look <= recorded
         && inputs.plan.looks.iter().any(|planned| *planned as usize == look)
-        && !inputs.findings.caveats.iter().chain(inputs.store_caveats).any(is_cut)
+        && !inputs.findings.is_unfinished
+        && !inputs.findings.caveats.iter().chain(inputs.store_caveats).any(is_stopped)
 }
 
 fn subjects(plan: &Plan) -> Vec<SubjectView> {

@@ -12,9 +12,9 @@ use crate::plan_sizes;
 use crate::records::{Scan, scan_on};
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Attempt, Binding, Caveat, CaveatCode, DOCUMENT_BYTES, FINDINGS_BEFORE_OBSTACLES,
-    FINDINGS_BEFORE_SEQUENCES, FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, LineDigest,
-    PLAN_BYTES, PLAN_FORMATS, Plan, ReaderLimit, Records, Resumption,
+    Attempt, Binding, Caveat, CaveatCode, DOCUMENT_BYTES, FINDINGS_BEFORE_SEQUENCES,
+    FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, LineDigest, PLAN_BYTES, PLAN_FORMATS,
+    Plan, ReaderLimit, Records, Resumption,
 };
 use std::path::{Path, PathBuf};
 use sys::{Files, HostFiles};
@@ -178,12 +178,10 @@ pub fn load_findings(directory: &Path) -> Result<Option<Findings>> {
     let path = directory.join("findings.json");
     let found: Option<Findings> =
         read_if_present(&HostFiles, &path, &FINDINGS_BYTES, &FINDINGS_FORMATS)?;
-    Ok(found.map(|mut findings| {
-        if FINDINGS_BEFORE_OBSTACLES.contains(&findings.format.as_str()) {
-            findings = findings.with_facts_of_caveats();
-        }
+    Ok(found.map(|findings| {
+        let findings = findings.with_facts_of_caveats();
         if FINDINGS_BEFORE_SEQUENCES.contains(&findings.format.as_str()) {
-            findings = findings.with_sequences();
+            return findings.with_sequences();
         }
         findings
     }))
@@ -418,6 +416,22 @@ mod tests {
         for format in [FINDINGS_FORMAT, "schedlab.findings/7", "schedlab.findings/6"] {
             assert!(!is_emulated(format), "{format}: the field says it, and no caveat does");
         }
+    }
+
+    #[test]
+    fn findings_without_the_fact_that_a_campaign_goes_on_tell_it_by_their_caveat() {
+        let directory = tempfile::tempdir().unwrap();
+        let is_unfinished = |fact: &str, caveats: &str| {
+            let text = format!(
+                r#"{{"format":"{FINDINGS_FORMAT}","plan_digest":"d","seed":1,"alpha":0.05,{fact}"families":{{}},"findings":[],"failures":[],"caveats":[{caveats}]}}"#
+            );
+            std::fs::write(directory.path().join("findings.json"), text).unwrap();
+            load_findings(directory.path()).unwrap().unwrap().is_unfinished
+        };
+        let caveat = r#"{"code":"UNFINISHED","detail":"6 trials so far"}"#;
+        assert!(is_unfinished("", caveat), "an earlier version wrote no such field");
+        assert!(is_unfinished(r#""is_unfinished":true,"#, ""), "and the fact needs no caveat");
+        assert!(!is_unfinished("", ""));
     }
 
     /// What it answers, unless it waits for something.

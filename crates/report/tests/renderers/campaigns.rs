@@ -4,8 +4,8 @@ use fixtures::subject;
 use model::{
     Attempt, Binding, BlockEffect, Caveat, CaveatCode, DecidingInterval, Direction, Effect,
     FailureCount, Finding, Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric,
-    Obstacle, Outcome, Plan, Planning, Question, Record, Records, Reduction, Role, Sample, Strength,
-    Unit, Verdict, WorkloadPlan,
+    Obstacle, Outcome, Plan, Planning, Question, Record, Records, Reduction, Role, Sample,
+    Strength, Unit, Verdict, WorkloadPlan,
 };
 use report::{Inputs, Language};
 use std::collections::BTreeMap;

@@ -27,6 +27,7 @@ fn trend(metric: &str, subject: &str, unit: Unit, values: impl Fn(f64) -> f64) -
         subject: subject.to_owned(),
         margin: 0.02,
         outcome: TrendOutcome::Unshown,
+        is_emulated: false,
         reason: None,
         hours: 22.0,
         slope: None,
@@ -167,7 +168,7 @@ fn slopes_of_an_emulated_processor_are_shares() {
     let mut campaign = crate::emulated();
     campaign.findings.trends = soak().findings.trends;
     for trend in &mut campaign.findings.trends {
-        trend.caveats.push(Caveat::new(CaveatCode::Tcg, "QEMU's TCG"));
+        trend.is_emulated = true;
     }
     let page_text = page_json(&view(&campaign.inputs())).unwrap();
     let value: serde_json::Value = serde_json::from_str(&page_text).unwrap();
@@ -178,4 +179,16 @@ fn slopes_of_an_emulated_processor_are_shares() {
         assert!(!text.contains("MiB"), "{text}");
         assert!(text.contains("+0.525 %"), "{text}");
     }
+}
+
+#[test]
+fn a_warning_decides_of_no_trend_whether_its_values_are_shown() {
+    let mut campaign = crate::emulated();
+    campaign.findings.trends = soak().findings.trends;
+    for trend in &mut campaign.findings.trends {
+        trend.caveats.push(Caveat::new(CaveatCode::Tcg, "QEMU's TCG"));
+    }
+    let page_text = page_json(&view(&campaign.inputs())).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&page_text).unwrap();
+    assert_eq!(value["trends"][2]["value"].as_array().unwrap().len(), 24);
 }

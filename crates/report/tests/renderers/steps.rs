@@ -2,7 +2,7 @@
 
 use crate::campaigns::{Campaign, Draft, campaign, mixed};
 use crate::checks::{FIELDS, Removal, detail, of, quiet, readable, texts};
-use crate::stored::{in_blocks, simulated};
+use crate::stored::{in_blocks, in_rows, simulated};
 use crate::workbook::Workbook;
 use crate::{drawn, page};
 use model::{Attempt, Binding, Caveat, CaveatCode, ImportedOrder, Outcome, Verdict};
@@ -173,6 +173,21 @@ fn explained(campaign: &Campaign) -> String {
     };
     let all = campaign.findings.findings.iter();
     all.flat_map(|one| report::explain(one, &context)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn numbers_without_blocks_are_explained_as_such_with_or_without_their_warning() {
+    let sentence = "The numbers were not collected in blocks.";
+    let mut rows = in_rows();
+    for finding in &mut rows.findings.findings {
+        finding.caveats.clear();
+    }
+    assert!(explained(&rows).contains(sentence));
+    let mut simulated = simulated();
+    for finding in &mut simulated.findings.findings {
+        finding.caveats.push(Caveat::new(CaveatCode::UnblockedDesign, "told"));
+    }
+    assert!(!explained(&simulated).contains(sentence));
 }
 
 fn slides(campaign: &Campaign) -> String {

@@ -2,7 +2,7 @@
 //! in emulated guests, simulated, and imported. Their secondary metrics are left out.
 
 use crate::campaigns::Campaign;
-use model::{Binding, Caveat, CaveatCode, Records};
+use model::{Binding, Caveat, CaveatCode, Findings, Records};
 use report::Language;
 use std::collections::BTreeMap;
 
@@ -18,13 +18,15 @@ macro_rules! stored {
 }
 
 fn read(plan: &str, records: &str, findings: &str, environment: &str) -> Campaign {
+    // As the store reads them: earlier versions told some facts by caveats alone.
+    let findings: Findings = serde_json::from_str(findings).unwrap();
     let records: Records =
         records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     Campaign {
         plan: serde_json::from_str(plan).unwrap(),
         records,
         values: Vec::new(),
-        findings: serde_json::from_str(findings).unwrap(),
+        findings: findings.with_facts_of_caveats(),
         language: Language::default(),
         environment: serde_json::from_str(environment).unwrap(),
         store_caveats: Vec::new(),
