@@ -3,8 +3,10 @@
 
 use crate::family::FamilyOfOthers;
 use crate::quality::widened;
-use crate::rulebook::{Evidence, LEAST_PAIRS, infer};
-use model::{Caveat, CaveatCode, LeftOut, Verdict, p_equation, round_significant as round};
+use crate::rulebook::{Evidence, infer};
+use model::{
+    Caveat, CaveatCode, LEAST_REPLICATES, LeftOut, Verdict, p_equation, round_significant as round,
+};
 use stats::{SignedRank, TTest, mean, sign_flip};
 
 /// The p-values of all other questions of a family.
@@ -24,7 +26,7 @@ pub(crate) fn without_each(
     alpha: f64,
     place: &FamilyPosition,
 ) -> Vec<LeftOut> {
-    if differences.len() <= LEAST_PAIRS {
+    if differences.len() <= LEAST_REPLICATES {
         return Vec::new();
     }
     let without = |left_out: usize| {

@@ -14,7 +14,7 @@ pub(crate) use choice::{Unchosen, owed_to_choice};
 pub(crate) use inference::{Evidence, Inference, infer};
 #[cfg(test)]
 pub(crate) use obstacles::InSum;
-pub(crate) use obstacles::{Basis, LEAST_BEYOND, LEAST_PAIRS, Raised, obstacles, stopping};
+pub(crate) use obstacles::{Basis, LEAST_BEYOND, Raised, obstacles, stopping};
 pub(crate) use signals::{CarryOver, Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
 
 use inference::SMALL_DIFFERENCE;

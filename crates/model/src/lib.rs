@@ -74,7 +74,7 @@ pub use level::Level;
 pub use line_digest::LineDigest;
 pub use metric::{Direction, Metric, Reduction, Unit};
 pub use missing::Missing;
-pub use obstacle::{Forbidden, Obstacle};
+pub use obstacle::{Forbidden, LEAST_REPLICATES, Obstacle};
 pub use pace::Pace;
 pub use parameters::{ParameterValue, Parameters};
 pub use phase::Phase;

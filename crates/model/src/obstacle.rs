@@ -3,6 +3,9 @@
 use crate::{Caveat, CaveatCode, FINDINGS_BEFORE_OBSTACLES, Finding, Findings, Verdict};
 use serde::{Deserialize, Serialize};
 
+/// Fewer replicates give no verdict (docs/method.md#m-verdict).
+pub const LEAST_REPLICATES: usize = 5;
+
 macro_rules! obstacles {
     ($($variant:ident $forbidden:ident $meaning:literal,)*) => {
         /// A fact that forbids an answer, the strongest first: where several stand in the way of

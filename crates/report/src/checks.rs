@@ -13,7 +13,7 @@ use crate::observed::{
     whole_blocks, work_counted,
 };
 use crate::view::Report;
-use model::{Binding, CaveatCheck, CaveatCode, Role, Verdict};
+use model::{Binding, CaveatCheck, CaveatCode, LEAST_REPLICATES, Role, Verdict};
 use phrases::{Language, counted, noted, say};
 use serde::Serialize;
 
@@ -376,8 +376,6 @@ fn real_device(report: &Report) -> (CheckState, String) {
     (CheckState::Passed, detail)
 }
 
-/// Fewer give no verdict (docs/method.md#m-verdict).
-const LEAST_REPLICATES: usize = 5;
 const NO_BLOCKS: &str = noted!("the file does not show that blocks were run");
 const NOT_DRAWN: &str = noted!("the records do not show that the order was drawn");
 const NO_MACHINE: &str = noted!("the file does not show what was measured on");

@@ -1,10 +1,8 @@
 //! Which signals raise which obstacle, with the reason in words and the caveat that tells it.
 
 use super::signals::{Numbers, PairNumbers, SampleNumbers, Signals};
-use model::{Caveat, CaveatCode, Obstacle, Tail};
+use model::{Caveat, CaveatCode, LEAST_REPLICATES, Obstacle, Tail};
 
-/// Fewer replicates give no verdict (docs/method.md#m-verdict).
-pub(crate) const LEAST_PAIRS: usize = 5;
 /// Fewer blocks make a jackknife of too few values (docs/method.md#m-pooled).
 const LEAST_POOLED_BLOCKS: usize = 10;
 /// Fewer expected events beyond a percentile give no verdict (docs/method.md#m-quantiles).
@@ -267,9 +265,9 @@ fn nothing_to_pair(numbers: &PairNumbers) -> Raised {
 }
 
 fn few_pairs(replicates: usize) -> Option<Raised> {
-    (replicates < LEAST_PAIRS).then(|| {
+    (replicates < LEAST_REPLICATES).then(|| {
         let detail = format!("{replicates} complete pairs");
-        let reason = format!("{detail} of blocks; a verdict needs {LEAST_PAIRS}");
+        let reason = format!("{detail} of blocks; a verdict needs {LEAST_REPLICATES}");
         Raised::with_caveat(Obstacle::FewPairs, reason, CaveatCode::FewBlocks, detail)
     })
 }
@@ -355,8 +353,8 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     let few = |obstacle, reason: String| {
         Raised::with_caveat(obstacle, reason, CaveatCode::FewReplicates, detail.clone())
     };
-    if numbers.replicates < LEAST_PAIRS {
-        let reason = format!("{counted}; a verdict needs {LEAST_PAIRS}");
+    if numbers.replicates < LEAST_REPLICATES {
+        let reason = format!("{counted}; a verdict needs {LEAST_REPLICATES}");
         raised.push(few(Obstacle::FewReplicates, reason));
     }
     if numbers.fewest < 2 {
