@@ -80,6 +80,8 @@ pub struct VenueFacts {
     pub gist: &'static str,
     /// Whether its numbers say nothing about any machine.
     pub is_simulated: bool,
+    /// Whether trials run in guests that it boots.
+    pub boots_guests: bool,
     /// What its campaigns touch of the machine that they are started on.
     pub footprint: Footprint,
     /// Factors that every subject must have a level of.

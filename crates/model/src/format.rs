@@ -108,7 +108,7 @@ mod tests {
     use crate::fixtures::PLAN;
     use crate::{
         Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, GivenChoices, Imported,
-        ImportedDesign, ImportedOrder, Obstacle, Pace, Plan,
+        ImportedDesign, ImportedOrder, Obstacle, Pace, Plan, VmSettings,
     };
 
     const FINDINGS: &str = r#"{"format":"schedlab.findings/14","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
@@ -154,6 +154,28 @@ mod tests {
         assert_eq!(back, plan);
         assert!(back.is_simulated());
         assert!(PLAN_FORMATS.contains(&VENUE_PLAN_FORMAT));
+    }
+
+    #[test]
+    fn a_plan_boots_guests_by_the_settings_of_its_venue_and_one_of_vm_by_its_machines_alone() {
+        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        "moon".clone_into(&mut plan.venue);
+        plan.venue_settings.values.insert("gravity".to_owned(), "1.6".to_owned());
+        assert!(!plan.boots_guests());
+        let text = serde_json::to_string(&plan).unwrap();
+        assert!(text.contains(r#""venue_settings":{"values":{"gravity":"1.6"}}"#), "{text}");
+        plan.venue_settings.boots_guests = true;
+        let text = serde_json::to_string(&plan).unwrap();
+        assert!(text.contains(r#""venue_settings":{"boots_guests":true,"values""#), "{text}");
+        let back: Plan = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, plan);
+        assert!(back.boots_guests() && !back.has_peer());
+
+        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        plan.vm = Some(VmSettings::default());
+        assert!(plan.boots_guests() && !plan.has_peer() && plan.venue_settings.is_empty());
+        plan.vm = Some(VmSettings { has_peer: true, ..VmSettings::default() });
+        assert!(plan.boots_guests() && plan.has_peer());
     }
 
     #[test]

@@ -41,6 +41,7 @@ mod storage;
 mod sum_ns;
 mod trend;
 mod trial_value;
+mod venue_settings;
 mod vm;
 
 pub use attempt::Attempt;
@@ -82,7 +83,7 @@ pub use pilot::PilotFinding;
 pub use plan::{
     AbsentRuns, Background, BackgroundSession, Block, Imported, ImportedDesign, ImportedOrder,
     Plan, STOPPED_AT_LOOK, SimSettings, Sitting, Subject, Trial, UnlikeMix, UseCase, Variant,
-    VenueSettings, WorkloadPlan,
+    WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,
@@ -109,4 +110,5 @@ pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarg
 pub use sum_ns::sum_ns;
 pub use trend::{LevelChange, Slope, SlopeInterval, Trend, TrendOutcome, TrendPoint};
 pub use trial_value::TrialValue;
+pub use venue_settings::VenueSettings;
 pub use vm::{Accelerator, Disk, VmSettings};

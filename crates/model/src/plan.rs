@@ -3,7 +3,7 @@
 use crate::{
     Caveat, Claim, ClaimShape, Comparisons, GIVEN_PLAN_FORMAT, GivenChoices, Level, Metric,
     ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PARTS_PLAN_FORMAT, PLAN_FORMAT, Pace, Parameters,
-    RESTED_PLAN_FORMAT, VENUE_PLAN_FORMAT, VmSettings, sum_ns,
+    RESTED_PLAN_FORMAT, VENUE_PLAN_FORMAT, VenueSettings, VmSettings, sum_ns,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -416,24 +416,6 @@ pub struct SimSettings {
     pub failure_rate: BTreeMap<String, f64>,
 }
 
-/// What a plan holds of a venue that has no field of its own in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VenueSettings {
-    /// Whether its numbers say nothing about any machine.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_simulated: bool,
-    /// Its settings: each a key and its value in one spelling.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub values: BTreeMap<String, String>,
-}
-
-impl VenueSettings {
-    /// Whether there is nothing to store.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The beginning of the note that an adaptive campaign gets where a look ended it; the number of
 /// blocks follows.
 pub const STOPPED_AT_LOOK: &str = "stopped at the look after ";
@@ -452,10 +434,16 @@ impl Plan {
 
     /// Whether trials run in guests, which boot what the boot factors say.
     pub fn boots_guests(&self) -> bool {
-        self.vm.is_some()
+        self.vm.is_some() || self.venue_settings.boots_guests
     }
 
-    /// What each boot of a block takes, nanoseconds; nothing where no guests boot.
+    /// Whether a second guest stands beside each: a workload's far side.
+    pub fn has_peer(&self) -> bool {
+        self.vm.as_ref().is_some_and(|vm| vm.has_peer)
+    }
+
+    /// What each boot of a block takes, nanoseconds; nothing where no guests boot, or the venue has
+    /// no estimate of it.
     pub fn boot_expected_ns(&self) -> u64 {
         self.vm.as_ref().map_or(0, VmSettings::boot_expected_ns)
     }

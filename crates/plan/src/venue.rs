@@ -60,8 +60,13 @@ impl ChosenVenue {
     pub(crate) fn write(&self, plan: &mut Plan, has_peer: bool) {
         self.entry.describe().id.clone_into(&mut plan.venue);
         self.own.write(plan, has_peer);
-        if self.entry.facts().is_simulated && !plan.is_simulated() {
+        // What the plan does not say by a field of the venue.
+        let facts = self.entry.facts();
+        if facts.is_simulated && !plan.is_simulated() {
             plan.venue_settings.is_simulated = true;
+        }
+        if facts.boots_guests && !plan.boots_guests() {
+            plan.venue_settings.boots_guests = true;
         }
     }
 }

@@ -63,6 +63,7 @@ impl VenueEntry for Entry {
         VenueFacts {
             gist: "this machine",
             is_simulated: false,
+            boots_guests: false,
             footprint: Footprint::Knobs,
             required: &[],
             example: None,

@@ -146,8 +146,7 @@ impl Vm {
             let kernel = boot::find_kernel(&self.host, &spec.kernel)?;
             facts.0.insert(format!("vm.kernel.{}", spec.kernel), kernel.digest);
         }
-        let has_peer = plan.vm.as_ref().is_some_and(|vm| vm.has_peer);
-        if let (true, Some(spec)) = (has_peer, specs.get(&plan.reference().id)) {
+        if let (true, Some(spec)) = (plan.has_peer(), specs.get(&plan.reference().id)) {
             let words: Vec<&str> = spec.command_line.iter().map(String::as_str).collect();
             let what = format!("{}, vcpus={} {}", spec.kernel, spec.topology, words.join(" "));
             facts.0.insert("vm.second_guest".to_owned(), what.trim_end().to_owned());

@@ -31,7 +31,9 @@ primary = "makespan"
 "#;
 
 /// Everything falls slowly there, and nothing is measured.
-struct Moon;
+struct Moon {
+    boots_guests: bool,
+}
 
 static DESCRIPTION: Description =
     Description { id: "moon", summary: "far away", doc: "Made for a test." };
@@ -45,6 +47,7 @@ impl VenueEntry for Moon {
         VenueFacts {
             gist: "far away",
             is_simulated: true,
+            boots_guests: self.boots_guests,
             footprint: Footprint::Nothing,
             required: &[],
             example: None,
@@ -202,12 +205,17 @@ impl VenueContext for Bare {
 
 /// The real catalogue and one line more.
 fn catalogue() -> Catalogue {
+    catalogue_with(MOON)
+}
+
+fn catalogue_with(entry: &'static dyn VenueEntry) -> Catalogue {
     let own = assembly::catalogue();
-    let venues: Vec<&'static dyn VenueEntry> = own.venues.iter().copied().chain([MOON]).collect();
+    let venues: Vec<&'static dyn VenueEntry> = own.venues.iter().copied().chain([entry]).collect();
     Catalogue { venues: venues.leak(), ..own }
 }
 
-static MOON: &dyn VenueEntry = &Moon;
+static MOON: &dyn VenueEntry = &Moon { boots_guests: false };
+static MOON_WITH_GUESTS: &dyn VenueEntry = &Moon { boots_guests: true };
 
 fn plan(catalogue: &Catalogue, text: &str) -> Result<Plan, Vec<ExperimentProblem>> {
     let request = PlanRequest { text, name: "falling", drawn_seed: 7, ..PlanRequest::default() };
@@ -252,6 +260,20 @@ fn an_experiment_on_a_new_venue_is_planned_opened_run_and_judged() {
     let findings = lab::judge(&stored).unwrap();
     assert!(findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Simulated));
     assert!(!findings.findings.is_empty());
+}
+
+#[test]
+fn a_new_venue_that_boots_guests_says_so_in_its_entry_alone() {
+    let bare = plan(&catalogue(), EXPERIMENT).unwrap();
+    let booting = plan(&catalogue_with(MOON_WITH_GUESTS), EXPERIMENT).unwrap();
+    assert!(!bare.boots_guests() && booting.boots_guests());
+    assert_eq!(booting.format, VENUE_PLAN_FORMAT);
+    assert_ne!(bare.digest, booting.digest, "where trials run decides results");
+    let is_laid_out_in_boots = |plan: &Plan| {
+        let mut sittings = plan.blocks.iter().flat_map(|block| &block.sittings);
+        sittings.all(|sitting| sitting.boot.is_some())
+    };
+    assert!(!is_laid_out_in_boots(&bare) && is_laid_out_in_boots(&booting));
 }
 
 #[test]

@@ -68,7 +68,9 @@ fn machines_are_what_the_experiment_says() {
     assert_eq!(planned(&deterministic).vm.unwrap().accelerator, Accelerator::Tcg);
     let plain = MACHINES.split("[vm]").next().unwrap().to_owned()
         + "[subjects.a]\nkernel = \"debian:6.1\"\n[[workloads]]\nuse = \"wakeup\"\n";
-    assert_eq!(planned(&plain).vm.unwrap(), VmSettings::default());
+    let plain = planned(&plain);
+    assert!(plain.boots_guests() && plain.venue_settings.is_empty(), "`vm` says it alone");
+    assert_eq!(plain.vm.unwrap(), VmSettings::default());
 }
 
 #[test]

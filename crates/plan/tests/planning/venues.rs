@@ -21,6 +21,7 @@ struct TestVenue {
 const PLAIN: VenueFacts = VenueFacts {
     gist: "this machine",
     is_simulated: false,
+    boots_guests: false,
     footprint: Footprint::Knobs,
     required: &[],
     example: None,
@@ -38,6 +39,7 @@ static VM: TestVenue = TestVenue {
     description: &Description { id: "vm", summary: "boots", doc: "" },
     facts: VenueFacts {
         gist: "throw-away machines",
+        boots_guests: true,
         required: &[RequiredFactor {
             id: "kernel",
             cause: "no kernel is named for",

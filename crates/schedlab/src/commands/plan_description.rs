@@ -57,8 +57,7 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
     writeln!(text, "{}\n", plan.title)?;
     let seed_origin =
         if plan.is_seed_generated { " (drawn; set seed = … to keep it)" } else { "" };
-    let has_peer = plan.vm.as_ref().is_some_and(|vm| vm.has_peer);
-    let beside = if has_peer { ", a second guest beside each" } else { "" };
+    let beside = if plan.has_peer() { ", a second guest beside each" } else { "" };
     let from_host = if has_load_from_host(plan) { ", load from this host" } else { "" };
     writeln!(text, "venue    {}{beside}{from_host}", plan.venue)?;
     writeln!(text, "seed     {}{seed_origin}", plan.seed)?;

@@ -25,6 +25,7 @@ impl VenueEntry for Entry {
         VenueFacts {
             gist: "the simulator, for trying things out",
             is_simulated: true,
+            boots_guests: false,
             footprint: Footprint::Nothing,
             required: &[],
             example: None,

@@ -43,6 +43,7 @@ impl VenueEntry for Entry {
         VenueFacts {
             gist: "throw-away virtual machines of any kernel",
             is_simulated: false,
+            boots_guests: true,
             footprint: Footprint::Processes,
             required: &[KERNEL],
             example: Some(VenueExample {
