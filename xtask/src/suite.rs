@@ -19,13 +19,16 @@ const STAMPS: (&str, &str) = ("SCHEDLAB_STAMPS", "target/tests/stamps");
 /// Where tests tell that the emulator failed them, for their repetition (crates/testing).
 const FAULTS: (&str, &str) = ("SCHEDLAB_FAULTS", "target/tests/faults");
 
-/// Tests that rest on the project's files alone: no guest, no server, nothing of the machine that
-/// other programs change. Those of `quick`, the calibration, and kills on a machine of files.
+/// Tests that rest on the project's files: no guest, no server. Those of `quick`, the calibration,
+/// and kills on a machine of files, but none of a crate that asks the machine for devices, users or
+/// counters. One that lacks a program or a privilege skips, and then no stamp is left.
 const OF_FILES: &str = "not (binary_id(assembly::workloads) + binary_id(schedlab::end_to_end) \
-    + binary(smoke)) + (binary_id(schedlab::end_to_end) & test(/^(sim|log|suites|import|bundle\
+    + binary(smoke) + package(=build-user) + package(=builds) + package(=probes) \
+    + package(=storage) + package(=sys)) \
+    + (binary_id(schedlab::end_to_end) & test(/^(sim|log|suites|import|bundle\
     |compare|evidence|calibration|crashes)::/))";
-/// What they rest on beside these.
-const PROGRAMS_OF_FILES: &[&[&str]] = &[&["rustc", "--version"], &["uname", "-a"]];
+/// What they rest on beside these: the compiler, the kernel, and what the user may do.
+const PROGRAMS_OF_FILES: &[&[&str]] = &[&["rustc", "--version"], &["uname", "-a"], &["id", "-u"]];
 
 /// When a test runs; a tier contains those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,11 +178,17 @@ pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
     let start = Instant::now();
     let outcome = succeed(&mut command).map_err(|problems| explained(problems, &command));
     let printed = summary::print(&report, start.elapsed().as_secs_f64());
-    outcome.and(printed)?;
-    if let Some(stamp) = stamp {
+    let skipped = outcome.and(printed)?;
+    leave(stamp, skipped);
+    Ok(())
+}
+
+/// Leaves the stamp of tests that passed. A test that skipped showed nothing: without a stamp it is
+/// tried again.
+fn leave(stamp: Option<StepStamp>, skipped: usize) {
+    if let Some(stamp) = stamp.filter(|_| skipped == 0) {
         stamp.leave();
     }
-    Ok(())
 }
 
 /// The tests of `make test` as nextest selects them, and a line about each kind that is more or
@@ -195,7 +204,7 @@ fn selected(proved: &[String], are_files_fresh: bool) -> String {
     }
     if are_files_fresh {
         println!(
-            "tests: those that rest on the project's files alone passed with the same ones, and are not repeated"
+            "tests: those that rest on the project's files passed with the same ones, and are not repeated"
         );
         selected = format!("{selected} - ({OF_FILES})");
     }
@@ -234,6 +243,7 @@ fn changed(root: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::step_stamp::StepInputs;
 
     #[test]
     fn an_ignored_test_is_told_unless_others_start_it() {
@@ -241,5 +251,27 @@ mod tests {
             schedlab::end_to_end vm::corruption::stand_in_for_qemu\n";
         assert_eq!(ignored(list), ["assembly::workloads pipe_keeps_its_placement"]);
         assert_eq!(ignored(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_run_in_which_a_test_skipped_leaves_no_stamp() {
+        const NO_INPUTS: StepInputs = StepInputs { files: &[], programs: &[] };
+        let root = tempfile::tempdir().unwrap();
+        let stamp = || StepStamp::of(root.path(), "tests of files", &NO_INPUTS).unwrap();
+        leave(Some(stamp()), 1);
+        assert!(!stamp().is_fresh(), "one skipped");
+        leave(None, 0);
+        assert!(!stamp().is_fresh(), "a few tests");
+        leave(Some(stamp()), 0);
+        assert!(stamp().is_fresh(), "all passed");
+    }
+
+    #[test]
+    fn tests_of_files_are_those_of_one_user_and_ask_the_machine_for_nothing() {
+        assert!(PROGRAMS_OF_FILES.contains(&["id", "-u"].as_slice()));
+        let (left_out, _) = OF_FILES.split_once("+ (binary_id").unwrap();
+        for package in ["build-user", "builds", "probes", "storage", "sys"] {
+            assert!(left_out.contains(&format!("package(={package})")), "{package}");
+        }
     }
 }

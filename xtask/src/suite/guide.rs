@@ -77,10 +77,14 @@ pub fn page(guide: &Guide) -> String {
          `make test` and contains it, `nightly` is `cargo xtask nightly` and contains both. A proof \
          of `nightly` that succeeded leaves a stamp below `target/tests/stamps`, and `make test` has it from \
          then on: it is told and not repeated until `prove`, which holds the schedulers' objects, \
-         the kernel or QEMU changes, and repeated then; without a stamp, in a fresh clone, only \
-         the short ones run. Neither are the tests of the page and of the bank repeated while their files and programs \
-         are the same, nor the documentation and those tests that rest on the project's files alone (`quick`, \
-         `calibration::`, `crashes::`) while none of these is another. `nightly` and `--anew` repeat them.\n\n\
+         the kernel, QEMU or what the tests hold the answers against changes, and repeated then; without \
+         a stamp, in a fresh clone, only the short ones run. Neither are the tests of the page and of the \
+         bank repeated while their files and programs are the same, nor the documentation while no file of \
+         the project and no compiler is another. The same holds of tests that rest on these, the kernel and \
+         the user: `quick` without `build-user`, `builds`, `probes`, `storage` and `sys`, which ask the \
+         machine for devices, users or counters; `calibration::` and `crashes::`. Other programs that such \
+         tests start are not compared, and a run in which any test skips leaves no stamp of them. \
+         `nightly` and `--anew` repeat all.\n\n\
          | guarantee | tests | tier | takes |\n|---|---|---|---|\n",
     );
     for Guarantee { states, tests, tier, takes } in &guide.guarantees {

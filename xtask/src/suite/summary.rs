@@ -1,7 +1,7 @@
 //! What became of a run of tests, from the report of nextest, for a reader and for a pipeline that
 //! counts.
 
-use crate::problems::{CommandResult, Problems};
+use crate::problems::Problems;
 use quick_junit::{Report, TestCase, TestCaseStatus};
 use std::path::Path;
 
@@ -25,13 +25,16 @@ struct Test {
 }
 
 /// Prints the slowest, what was skipped, what was tried again, and the counts.
-pub fn print(path: &Path, seconds: f64) -> CommandResult {
+///
+/// Returns how many tests skipped.
+pub fn print(path: &Path, seconds: f64) -> Result<usize, Problems> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Problems::one(format!("cannot read {}: {error}", path.display())))?;
     let report = Report::deserialize_from_str(&text)
         .map_err(|error| Problems::one(format!("cannot read {}: {error}", path.display())))?;
-    print!("{}", summary(&tests(&report), seconds));
-    Ok(())
+    let tests = tests(&report);
+    print!("{}", summary(&tests, seconds));
+    Ok(skipped(&tests))
 }
 
 fn tests(report: &Report) -> Vec<Test> {
@@ -61,6 +64,16 @@ fn test(suite: &str, case: &TestCase) -> Test {
     }
 }
 
+/// Whether a test tells what it did not do by a line that begins so.
+fn has(test: &Test, word: &str) -> bool {
+    test.notes.iter().any(|note| note.starts_with(word))
+}
+
+/// How many tests skipped and did not fail.
+fn skipped(tests: &[Test]) -> usize {
+    tests.iter().filter(|test| !test.has_failed && has(test, SKIPPED)).count()
+}
+
 fn summary(tests: &[Test], seconds: f64) -> String {
     let mut lines = Vec::new();
     for test in tests {
@@ -73,9 +86,8 @@ fn summary(tests: &[Test], seconds: f64) -> String {
         lines.push(format!("{}: tried again, the emulator had failed it", test.name));
     }
     let count = |is_counted: &dyn Fn(&&Test) -> bool| tests.iter().filter(is_counted).count();
-    let has = |test: &Test, word: &str| test.notes.iter().any(|note| note.starts_with(word));
     let failed = count(&|test| test.has_failed);
-    let skipped = count(&|test| !test.has_failed && has(test, SKIPPED));
+    let skipped = skipped(tests);
     let stamped = count(&|test| !test.has_failed && has(test, STAMPED));
     if stamped > 0 {
         lines.push(format!("{stamped} proofs not repeated: what they depend on is unchanged"));
@@ -128,5 +140,14 @@ SKIPPED: no root
         let slowest = lines.iter().position(|line| *line == "tests: the slowest:").unwrap();
         assert_eq!(lines[slowest + 1], "tests:     2.0 s  p::t bad");
         assert_eq!(lines.last(), Some(&"tests: 2 passed, 1 failed, 1 skipped"));
+    }
+
+    #[test]
+    fn a_test_that_skips_is_counted_and_one_that_fails_or_covers_less_is_not() {
+        let mut tests = tests(&Report::deserialize_from_str(REPORT).unwrap());
+        assert_eq!(skipped(&tests), 1);
+        tests.retain(|test| test.name != "p::t skips");
+        tests[0].notes.push(format!("{UNSUPPORTED}a clamp"));
+        assert_eq!(skipped(&tests), 0);
     }
 }

@@ -6,6 +6,8 @@ use std::process::{Command, Output};
 use testing::Stamp;
 
 pub const KERNEL: &str = "debian:6.18";
+/// What its answers are held against: bounds, weights, tolerances, numbers of tries and of draws.
+const HELD_AGAINST: [&[u8]; 2] = [include_bytes!("fairness.rs"), include_bytes!("proofs.rs")];
 
 /// The program, built beside the binary under test.
 pub fn program() -> PathBuf {
@@ -36,14 +38,29 @@ pub fn in_a_guest(vcpus: &str, words: &[&str]) -> Vec<u8> {
 }
 
 /// Whether something that `prove` shows has to be shown again: it depends on the program, which
-/// holds the schedulers' objects and the models, on the kernel, the emulator, and on what is asked
-/// of the program. The stamp is called as the test is, so that `cargo xtask test` selects those
-/// that have one.
+/// holds the schedulers' objects and the models, on the kernel, the emulator, on what is asked of
+/// the program and on what its answers are held against. The stamp is called as the test is, so
+/// that `cargo xtask test` selects those that have one.
 pub fn stamp(path: &str, asked: &str) -> Option<Stamp> {
     let name = path.split_once("::").map_or(path, |(_, name)| name);
     let output = |command: &mut Command| command.output().unwrap().stdout;
     let program = std::fs::read(program()).unwrap();
     let kernel = output(&mut Guests::new().command(&["kernels", "show", KERNEL, "--json"]));
     let emulator = output(Command::new(super::QEMU).arg("--version"));
-    testing::stamp(name, &[&program, &kernel, &emulator, asked.as_bytes()])
+    testing::stamp(name, &inputs(&[&program, &kernel, &emulator, asked.as_bytes()]))
+}
+
+/// All that a stamp rests on: what answers, and what the answers are held against.
+fn inputs<'i>(answering: &[&'i [u8]]) -> Vec<&'i [u8]> {
+    [answering, &HELD_AGAINST[..]].concat()
+}
+
+#[test]
+fn a_stamp_rests_on_every_bound_that_answers_are_held_against() {
+    let inputs = inputs(&[b"program", b"kernel"]);
+    assert_eq!(inputs[..2], [&b"program"[..], &b"kernel"[..]]);
+    let texts: Vec<_> = inputs.iter().map(|input| String::from_utf8_lossy(input)).collect();
+    for bound in ["const TRIES: ", "fn expected(", "fn bound_ms(", "const LEAST_DRAWS: "] {
+        assert!(texts.iter().any(|text| text.contains(bound)), "{bound}");
+    }
 }
