@@ -1,8 +1,9 @@
-//! Every shared dependency has a reason and a user, and what may only be used in some crates is
-//! used in no other.
+//! Every shared dependency has a reason and a user, what may only be used in some crates is used in
+//! no other, and what is installed is optimised.
 
 use super::tree::SourceFile;
 use std::path::Path;
+use toml::{Table, Value};
 
 /// Crates that tell what they decide (`SCHEDLAB_LOG`). None of them runs where something is timed:
 /// workloads, probes and all that these are made of must not be able to.
@@ -14,6 +15,8 @@ const RESTRICTED: [(&str, &[&str]); 2] =
 /// A crate that has the standard library's checks of pointers although nothing in it is unsafe: its
 /// tests tell by them whether they are optimised.
 const ASKS_FOR_CHECKS: &str = "schedlab";
+/// The `opt-level` of all that is installed.
+const FULL: i64 = 3;
 /// What code that is unsafe begins with.
 const UNSAFE: [&str; 3] = ["unsafe {", "unsafe fn ", "unsafe impl "];
 
@@ -27,6 +30,7 @@ pub fn check(files: &[SourceFile]) -> Vec<String> {
         files.iter().filter(is_manifest).filter(|file| file.path != root.path).collect();
     let mut found: Vec<String> = users.iter().flat_map(|user| forbidden(user)).collect();
     found.extend(checked_otherwise(files, root));
+    found.extend(installed_unoptimised(root));
     let mut is_inside = false;
     for (number, line) in root.text.lines().enumerate() {
         if line.starts_with('[') {
@@ -83,6 +87,43 @@ fn checked_otherwise(files: &[SourceFile], root: &SourceFile) -> Vec<String> {
             _ => None,
         })
         .collect()
+}
+
+/// Packages that `release` optimises less to build sooner, and `dist`, which inherits their tables,
+/// not in full.
+fn installed_unoptimised(root: &SourceFile) -> Vec<String> {
+    let manifest: Table = match toml::from_str(&root.text) {
+        Ok(manifest) => manifest,
+        Err(error) => return vec![format!("{}: {error}", root.path.display())],
+    };
+    let Some(released) = packages(&manifest, "release") else { return Vec::new() };
+    let installed = packages(&manifest, "dist");
+    let is_less = |package: &Value| package.get("opt-level").is_some_and(|level| !is_full(level));
+    let is_installed_in_full = |name: &str| {
+        let package = installed.and_then(|packages| packages.get(name));
+        package.and_then(|package| package.get("opt-level")).is_some_and(is_full)
+    };
+    released
+        .iter()
+        .filter(|(name, package)| is_less(package) && !is_installed_in_full(name))
+        .map(|(name, _)| {
+            format!(
+                "{}: profile.release.package.{name} is not optimised in full, and \
+                 profile.dist.package.{name} has no `opt-level = {FULL}`",
+                root.path.display()
+            )
+        })
+        .collect()
+}
+
+/// The packages that have a table of their own in a profile.
+fn packages<'m>(manifest: &'m Table, profile: &str) -> Option<&'m Table> {
+    manifest.get("profile")?.get(profile)?.get("package")?.as_table()
+}
+
+/// Whether a level of optimisation, a number or `s` or `z`, is the highest.
+fn is_full(level: &Value) -> bool {
+    level.as_integer() == Some(FULL)
 }
 
 /// What this crate's manifest has and only others may.
@@ -152,6 +193,51 @@ mod tests {
             found[0].contains("a has unsafe code") && found[1].contains("c has no"),
             "{found:?}"
         );
+    }
+
+    /// What is told of a manifest with these profiles.
+    fn told_of(profiles: &str) -> Vec<String> {
+        check(&[SourceFile::new("Cargo.toml", format!("[workspace.dependencies]\n{profiles}"))])
+    }
+
+    #[test]
+    fn what_a_release_optimises_less_is_optimised_where_it_is_installed() {
+        let release = "[profile.release.package.a]\nopt-level = 0\n\
+            [profile.release.package.b]\nopt-level = \"s\"\n\
+            [profile.release.package.c]\nopt-level = 2\n\
+            [profile.release.package.d]\nopt-level = 3\n\
+            [profile.release.package.e]\ncodegen-units = 1\n";
+        let dist = |level: &str| {
+            let table = |name: &str| format!("[profile.dist.package.{name}]\n{level}\n");
+            format!("[profile.dist]\nopt-level = 3\n{}", ["a", "b", "c"].map(table).concat())
+        };
+        assert_eq!(told_of(&format!("{release}{}", dist("opt-level = 3"))), [""; 0]);
+        for level in ["opt-level = 2", "codegen-units = 4"] {
+            let found = told_of(&format!("{release}{}", dist(level)));
+            assert_eq!(found.len(), 3, "{level}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn each_package_that_is_installed_unoptimised_is_named() {
+        let [of_a, of_b] = ["a", "b"].map(|name| {
+            format!(
+                "Cargo.toml: profile.release.package.{name} is not optimised in full, and \
+                 profile.dist.package.{name} has no `opt-level = 3`"
+            )
+        });
+        let release = "[profile.release.package.a]\nopt-level = 0\n\
+            [profile.release.package.b]\nopt-level = 1\n";
+        assert_eq!(told_of(release), [of_a.as_str(), of_b.as_str()]);
+        let dist = "[profile.dist.package.b]\nopt-level = 3\n";
+        assert_eq!(told_of(&format!("{release}{dist}")), [of_a]);
+    }
+
+    #[test]
+    fn a_manifest_that_cannot_be_read_is_told() {
+        let found = told_of("[profile.release.package.a\n");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("Cargo.toml: "), "{found:?}");
     }
 
     #[test]
