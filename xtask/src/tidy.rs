@@ -11,6 +11,7 @@ mod manifest;
 mod page;
 mod phrases;
 mod sizes;
+mod test_names;
 mod text;
 mod tolerated_circles;
 mod tree;
@@ -41,6 +42,7 @@ pub fn tidy(cargo: &Cargo) -> CommandResult {
     found.extend(citations::check(&files, &|path| cargo.root().join(path).exists()));
     found.extend(circles::check(&files));
     found.extend(invariants::check(&files));
+    found.extend(test_names::check(&files));
     found.extend(words::check(&files));
     found.extend(venue_names::check(&files));
     Problems::outcome(found)

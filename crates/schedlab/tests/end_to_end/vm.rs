@@ -1,5 +1,5 @@
-//! Real guests: QEMU boots Debian's kernels, with or without KVM. As many at a time as there are
-//! processors for theirs: `xtask/tests.toml` says how many each test keeps busy.
+//! Real guests: QEMU boots Debian's kernels, with or without KVM. `.config/nextest.toml` says how
+//! many at a time.
 
 mod campaigns;
 mod conformance;

@@ -1,0 +1,276 @@
+//! Each test that a tier, a group or a guarantee names is there: one that was renamed would leave
+//! its tier in silence.
+
+use super::tree::SourceFile;
+use proc_macro2::TokenTree;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use syn::{Attribute, Expr, Item, Lit};
+
+/// Filters of nextest.
+const TIERS: &str = ".config/nextest.toml";
+/// Guarantees, and what a change needs.
+const GUIDE: &str = "xtask/tests.toml";
+/// Where a test that has its own `main` lists its cases by name.
+const CASES: &str = "CASES";
+
+/// The tests of each binary, as nextest calls both. The name of a module that a macro makes ends
+/// with `::`: its tests are not read.
+type Tests = BTreeMap<String, BTreeSet<String>>;
+
+/// Checks all files together.
+pub fn check(files: &[SourceFile]) -> Vec<String> {
+    let tests = tests(files);
+    let of = |path: &str, lost: fn(&SourceFile, &Tests) -> Vec<String>| {
+        let file = files.iter().find(|file| file.path == Path::new(path));
+        file.map_or_else(|| vec![format!("{path}: is not there")], |file| lost(file, &tests))
+    };
+    [of(TIERS, lost_in_filters), of(GUIDE, lost_in_guide)].concat()
+}
+
+/// What filters name and no source has. A test is of the binary that is named last before it.
+fn lost_in_filters(file: &SourceFile, tests: &Tests) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut binary = "";
+    let lines = file.text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
+    for (number, line) in lines {
+        let operands = line.split(" - ").flat_map(|part| part.split(['&', '+']));
+        for named in operands.filter_map(named_by) {
+            if let Named::Binary(id) = named {
+                binary = id;
+            }
+            let problem = problem(&named, binary, tests);
+            found.extend(problem.map(|problem| format!("{}: {problem}", file.at(number))));
+        }
+    }
+    found
+}
+
+/// What is wrong with what a filter names of a binary.
+fn problem(named: &Named<'_>, binary: &str, tests: &Tests) -> Option<String> {
+    let Some(names) = tests.get(binary) else {
+        return Some(format!("there is no binary `{binary}`"));
+    };
+    match named {
+        Named::Binary(_) => None,
+        Named::Test(name) => {
+            (!names.contains(*name)).then(|| format!("{binary} has no test `{name}`"))
+        }
+        Named::Tests(pattern) => {
+            let begins = |begin: &str| names.iter().any(|name| name.starts_with(begin));
+            let mut lost = alternatives(pattern);
+            lost.retain(|begin| !begins(begin));
+            let lost = lost.join("`, `");
+            (!lost.is_empty()).then(|| format!("no test of {binary} begins with `{lost}`"))
+        }
+        Named::Otherwise => Some("write `test(=NAME)` or `test(/^BEGINNING/)`".to_owned()),
+    }
+}
+
+/// What one operand of a filter names.
+enum Named<'l> {
+    /// A binary.
+    Binary(&'l str),
+    /// One test.
+    Test(&'l str),
+    /// All that begin as a regular expression says.
+    Tests(&'l str),
+    /// Tests in another way, which this check does not read.
+    Otherwise,
+}
+
+fn named_by(operand: &str) -> Option<Named<'_>> {
+    let within = |begin: &str, end: &str| {
+        let (_, rest) = operand.split_once(begin)?;
+        rest.split_once(end).map(|(inside, _)| inside)
+    };
+    within("binary_id(", ")")
+        .map(Named::Binary)
+        .or_else(|| within("test(/^", "/)").map(Named::Tests))
+        .or_else(|| within("test(=", ")").map(Named::Test))
+        .or_else(|| operand.contains("test(").then_some(Named::Otherwise))
+}
+
+/// What a regular expression with one group at most stands for.
+fn alternatives(pattern: &str) -> Vec<String> {
+    let Some((before, rest)) = pattern.split_once('(') else { return vec![pattern.to_owned()] };
+    let (group, after) = rest.split_once(')').unwrap_or((rest, ""));
+    group.split('|').map(|one| format!("{before}{one}{after}")).collect()
+}
+
+/// What the guide names and no source has: a path of modules in the tests of a crate, or the
+/// beginning of a test anywhere.
+fn lost_in_guide(file: &SourceFile, tests: &Tests) -> Vec<String> {
+    let is_there = |name: &str| {
+        let is_path = name.contains("::");
+        let inside = format!("::{name}");
+        let is_one = |known: &String| known.starts_with(name) || known.contains(&inside);
+        let is_searched = |binary: &str| !is_path || binary.contains("::");
+        tests.iter().any(|(binary, names)| is_searched(binary) && names.iter().any(is_one))
+    };
+    let is_read = |line: &str| line.starts_with("tests = ") || line.starts_with("run = ");
+    let lines = file.text.lines().enumerate().filter(|(_, line)| is_read(line));
+    lines
+        .flat_map(|(number, line)| {
+            let words = line.split([' ', ',', '`', '"', '\'']);
+            let names = words.filter(|word| word.contains("::") || word.contains('_'));
+            names.map(move |name| (number, name))
+        })
+        .filter(|(_, name)| !is_there(name))
+        .map(|(number, name)| format!("{}: there is no test `{name}`", file.at(number)))
+        .collect()
+}
+
+/// The tests of all sources.
+fn tests(files: &[SourceFile]) -> Tests {
+    let mut tests = Tests::new();
+    for file in files.iter().filter(|file| file.is_rust()) {
+        let Some((binary, modules)) = binary_and_modules(&file.path) else { continue };
+        // What does not parse is told by the check of sizes.
+        if let Ok(tree) = file.syntax() {
+            collect(&tree.items, &modules, tests.entry(binary).or_default());
+        }
+    }
+    tests
+}
+
+/// The binary of tests that a file is compiled into, and the path of its modules, with `::` after
+/// each.
+fn binary_and_modules(path: &Path) -> Option<(String, String)> {
+    let path = path.with_extension("");
+    let parts: Vec<&str> = path.iter().map(|part| part.to_str()).collect::<Option<_>>()?;
+    // Most crates lie together, those that are programs for developers on their own.
+    let parts = parts.strip_prefix(&["crates"]).unwrap_or(&parts);
+    let (binary, modules) = match parts {
+        [package, "src", modules @ ..] => ((*package).to_owned(), modules),
+        [package, "tests", binary, modules @ ..] => (format!("{package}::{binary}"), modules),
+        _ => return None,
+    };
+    let modules: &[&str] = match modules {
+        ["lib" | "main"] => &[],
+        modules => modules,
+    };
+    Some((binary, modules.iter().map(|module| format!("{module}::")).collect()))
+}
+
+/// Adds the tests among these items, which lie in the module `above`.
+fn collect(items: &[Item], above: &str, names: &mut BTreeSet<String>) {
+    for item in items {
+        match item {
+            Item::Fn(one) if is_test(&one.attrs) => {
+                names.insert(format!("{above}{}", one.sig.ident));
+            }
+            Item::Const(one) if one.ident == CASES => names.extend(cases(&one.expr)),
+            Item::Mod(module) => {
+                let inside = module.content.as_ref().map(|(_, items)| items.as_slice());
+                collect(inside.unwrap_or_default(), &format!("{above}{}::", module.ident), names);
+            }
+            // A macro that makes a module of tests is given its name first.
+            Item::Macro(call) if call.ident.is_none() => {
+                if let Some(TokenTree::Ident(module)) = call.mac.tokens.clone().into_iter().next() {
+                    names.insert(format!("{above}{module}::"));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| attribute.path().is_ident("test"))
+}
+
+/// The names in a list of pairs of a name and a function.
+fn cases(list: &Expr) -> Vec<String> {
+    let Expr::Reference(list) = list else { return Vec::new() };
+    let Expr::Array(list) = &*list.expr else { return Vec::new() };
+    let name = |case: &Expr| {
+        let Expr::Tuple(pair) = case else { return None };
+        let Expr::Lit(name) = pair.elems.first()? else { return None };
+        let Lit::Str(name) = &name.lit else { return None };
+        Some(name.value())
+    };
+    list.elems.iter().filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is told of filters and of a guide beside some sources.
+    fn told_of(filters: &str, guide: &str) -> Vec<String> {
+        check(&[
+            SourceFile::new(TIERS, filters),
+            SourceFile::new(GUIDE, guide),
+            SourceFile::new(
+                "crates/a/tests/all/vm/kills.rs",
+                "#[test]\nfn it_is_killed_at_once() {}\nfn helper() {}\n\
+                 mod whole {\n#[test]\nfn it_is_killed() {}\n}\n\
+                 storms! { long, check, [one two] }\n",
+            ),
+            SourceFile::new("crates/a/tests/all/main.rs", "mod vm;\n#[test]\nfn all() {}\n"),
+            SourceFile::new(
+                "crates/b/tests/cases.rs",
+                "const CASES: &[(&str, fn())] = &[(\"io_once\", io::once)];\n",
+            ),
+            SourceFile::new(
+                "fuzz/src/lib.rs",
+                "mod tests {\n#[test]\nfn no_input_breaks_it() {}\n}\n",
+            ),
+        ])
+    }
+
+    #[test]
+    fn what_is_there_is_told_nothing_of() {
+        let filters = "# test(what a comment says)\n\
+            default-filter = \"\"\"\nnot (binary(smoke) + binary_id(a::all) & (\n\
+            \x20   test(/^vm::kills::(whole|long)::/)\n  + test(/^vm::kills::it_is_killed_at/)\n\
+            ))\n\"\"\"\n\
+            filter = \"binary_id(b::cases) & test(=io_once)\"\nfilter = \"binary_id(fuzz)\"\n\
+            filter = \"binary_id(a::all) & test(=all)\"\ntest-group = \"machine\"\n";
+        let guide = "tests = \"unit tests of `b-c`; `kills::`, `vm::kills::whole::it_is`, \
+            `no_input_breaks_it`; `cargo xtask soak`\"\nrun = \"cargo xtask test vm:: kills::\"\n\
+            states = \"`no::such`\"\n";
+        assert_eq!(told_of(filters, guide), [""; 0]);
+    }
+
+    #[test]
+    fn each_filter_that_selects_nothing_is_told_with_its_line() {
+        let filters = "filter = \"binary_id(a::all) - test(/^vm::kills::(whole|new|gone)::/)\"\n\
+            filter = \"binary_id(a::all) & test(=vm::kills::helper)\"\n\
+            filter = \"binary_id(b::cases) & test(/^vm::/)\"\n\
+            filter = \"binary_id(c::none)\"\n\
+            filter = \"binary_id(a::all) & test(vm)\"\n";
+        let expected = [
+            ".config/nextest.toml:1: no test of a::all begins with `vm::kills::new::`, \
+             `vm::kills::gone::`",
+            ".config/nextest.toml:2: a::all has no test `vm::kills::helper`",
+            ".config/nextest.toml:3: no test of b::cases begins with `vm::`",
+            ".config/nextest.toml:4: there is no binary `c::none`",
+            ".config/nextest.toml:5: write `test(=NAME)` or `test(/^BEGINNING/)`",
+        ];
+        assert_eq!(told_of(filters, ""), expected);
+    }
+
+    #[test]
+    fn each_test_of_the_guide_that_is_not_there_is_told_with_its_line() {
+        // A path is one of the tests of a crate, not one of its unit tests.
+        let guide = "tests = \"`vm::kills::`, `vm::lost::`, `it_was_killed`\"\n\
+            run = \"cargo xtask test ills:: tests::no_input\"\n";
+        let expected = [
+            "xtask/tests.toml:1: there is no test `vm::lost::`",
+            "xtask/tests.toml:1: there is no test `it_was_killed`",
+            "xtask/tests.toml:2: there is no test `ills::`",
+            "xtask/tests.toml:2: there is no test `tests::no_input`",
+        ];
+        assert_eq!(told_of("", guide), expected);
+    }
+
+    #[test]
+    fn a_file_that_is_missing_is_told() {
+        assert_eq!(
+            check(&[]),
+            [".config/nextest.toml: is not there", "xtask/tests.toml: is not there"]
+        );
+    }
+}
