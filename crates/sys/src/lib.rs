@@ -29,6 +29,7 @@ mod private_directory;
 mod process;
 mod regular_file;
 mod resource_usage;
+mod route_request;
 mod sched_ext;
 mod schedstat;
 mod scheduling;
