@@ -80,7 +80,8 @@ impl Drop for Heartbeat {
 pub struct HeartbeatReport {
     /// Longest time for which it neither ran nor waited for a CPU when it should have. Absent where
     /// the kernel does not tell how long a thread waits, where its timers wait for a CPU themselves,
-    /// and where it waited longer than a beat for a page of its own: nobody counts how long that took.
+    /// and where it waited longer than a beat for a page of its own, of which nobody counts how long that
+    /// took, and no other gap was too long.
     pub stood_still_ns: Option<u64>,
     /// Longest time for which it waited for a CPU between two beats.
     pub starved_ns: Option<u64>,
@@ -167,8 +168,11 @@ impl Longest {
     fn report(&self, is_timer_prompt: bool, suspended_ns: Option<u64>) -> HeartbeatReport {
         let if_known = |length_ns| (!self.is_unknown).then_some(length_ns);
         HeartbeatReport {
-            stood_still_ns: if_known(self.stood_still_ns)
-                .filter(|_| is_timer_prompt && !self.has_waited_for_page),
+            // A stop that was seen is not hidden by a gap of which nothing is known.
+            stood_still_ns: if_known(self.stood_still_ns).filter(|still_ns| {
+                let is_whole = !self.has_waited_for_page || is_longer(*still_ns, LONGEST_STANDSTILL);
+                is_timer_prompt && is_whole
+            }),
             starved_ns: if_known(self.starved_ns),
             suspended_ns,
         }
@@ -247,6 +251,9 @@ mod tests {
         let paged = seen(&[at(0, 0, 0, 0), at(9_000, 0, 0, 1)]);
         assert_eq!((paged.stood_still_ns, paged.starved_ns), (None, Some(0)));
         assert!(!is_suspension(paged));
+        // A stop in another gap stays seen.
+        let both = seen(&[at(0, 0, 0, 0), at(4_000, 0, 0, 0), at(5_000, 0, 0, 1)]);
+        assert!(is_suspension(both), "{both:?}");
         let paged_in_time = seen(&[at(0, 0, 0, 0), at(400, 0, 0, 1)]);
         assert_eq!(paged_in_time.stood_still_ns, Some(0));
         // A long stop is not hidden by many beats in time.
