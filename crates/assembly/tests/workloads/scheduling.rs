@@ -180,6 +180,7 @@ pub fn wakeup_sends_at_its_rate_in_an_open_loop() {
 }
 
 pub fn scenarios_run_in_their_regime() {
+    run_before_neighbours();
     for mix in ["cpu_bound", "io_bound", "mixed", "high_context_switch", "streaming"] {
         let settings = [
             ("mix", mix),
