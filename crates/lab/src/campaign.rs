@@ -82,7 +82,12 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
         count_attempt(order, &mut campaign, on_event)?;
     }
     let outcome = run_blocks(order, clock, &mut campaign, session.as_mut(), on_event);
-    keep_count(order, &campaign);
+    // Of a new one it was said when it was not counted.
+    if let Err(error) = keep_count(order, &campaign)
+        && !is_new
+    {
+        on_event(Event::Notice(format!("the number of records is not remembered: {error}")));
+    }
     let closed = session.close();
     let (signal, awaits_boot) = match (outcome, closed) {
         (_, Err(error)) => return Err(error),
@@ -221,11 +226,8 @@ fn go_on(
 
 /// Lets the machine remember how far the campaign is. Where it cannot, records that are removed later
 /// are not missed, and that is no reason not to go on.
-fn keep_count(order: &Order<'_>, campaign: &Campaign) {
-    let Some(attempts) = &order.attempts else { return };
-    if let Err(error) = campaign.keep_count(attempts) {
-        tracing::debug!(%error, "the number of records is not remembered");
-    }
+fn keep_count(order: &Order<'_>, campaign: &Campaign) -> Result<()> {
+    order.attempts.as_ref().map_or(Ok(()), |attempts| campaign.keep_count(attempts))
 }
 
 /// Runs what is due. `Some` where a part of the campaign is left for another boot: how many ran.
@@ -285,7 +287,8 @@ fn run_blocks(
             records.push(record);
             announce_hopeless(&records, &trial, on_event);
         }
-        keep_count(order, campaign);
+        // Where it cannot, that is told when the run ends.
+        let _ = keep_count(order, campaign);
         if let Some(blocks) = look(campaign.plan(), &records) {
             stop(campaign, blocks, on_event)?;
             break;

@@ -26,6 +26,9 @@ const FILE: &str = "attempts.jsonl";
 /// What is locked while it is read and written. The file itself can be read, and so locked, by
 /// everybody.
 const LOCK: &str = "attempts.lock";
+/// What helps where a directory is refused.
+const REMEDY: &str = "take from others the right to write there (chmod go-w), or let the state of a \
+    user lie elsewhere (XDG_STATE_HOME)";
 /// How long a campaign waits for another that is being counted, which takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Between two looks at whether it still is.
@@ -340,7 +343,11 @@ impl Attempts {
 
     /// Refuses to write where another user could lead it elsewhere, or choose what is counted.
     fn refuse_foreign(&self) -> io::Result<()> {
-        self.file.parent().map_or(Ok(()), |directory| self.files.check_private(directory))
+        let Some(directory) = self.file.parent() else { return Ok(()) };
+        self.files.check_private(directory).map_err(|error| match sys::is_untrusted(&error) {
+            true => io::Error::new(error.kind(), format!("{error}; {REMEDY}")),
+            false => error,
+        })
     }
 
     /// Where the count of a campaign lies. Its directory may have another name since.
