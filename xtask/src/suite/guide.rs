@@ -83,7 +83,7 @@ pub fn page(guide: &Guide) -> String {
          the project and no compiler is another. The same holds of tests that rest on these, the kernel and \
          the user: `quick` without `build-user`, `builds`, `probes`, `storage` and `sys`, which ask the \
          machine for devices, users or counters; `calibration::` and `crashes::`. Other programs that such \
-         tests start are not compared, and a run in which any test skips leaves no stamp of them. \
+         tests start are not compared, and a run in which one of them skips leaves no stamp of them. \
          `nightly` and `--anew` repeat all.\n\n\
          | guarantee | tests | tier | takes |\n|---|---|---|---|\n",
     );

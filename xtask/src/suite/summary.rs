@@ -26,15 +26,15 @@ struct Test {
 
 /// Prints the slowest, what was skipped, what was tried again, and the counts.
 ///
-/// Returns how many tests skipped.
-pub fn print(path: &Path, seconds: f64) -> Result<usize, Problems> {
+/// Returns the tests that skipped, each as `BINARY TEST`.
+pub fn print(path: &Path, seconds: f64) -> Result<Vec<String>, Problems> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Problems::one(format!("cannot read {}: {error}", path.display())))?;
     let report = Report::deserialize_from_str(&text)
         .map_err(|error| Problems::one(format!("cannot read {}: {error}", path.display())))?;
     let tests = tests(&report);
     print!("{}", summary(&tests, seconds));
-    Ok(skipped(&tests))
+    Ok(skipped(&tests).map(|test| test.name.clone()).collect())
 }
 
 fn tests(report: &Report) -> Vec<Test> {
@@ -69,9 +69,9 @@ fn has(test: &Test, word: &str) -> bool {
     test.notes.iter().any(|note| note.starts_with(word))
 }
 
-/// How many tests skipped and did not fail.
-fn skipped(tests: &[Test]) -> usize {
-    tests.iter().filter(|test| !test.has_failed && has(test, SKIPPED)).count()
+/// The tests that skipped and did not fail.
+fn skipped(tests: &[Test]) -> impl Iterator<Item = &Test> {
+    tests.iter().filter(|test| !test.has_failed && has(test, SKIPPED))
 }
 
 fn summary(tests: &[Test], seconds: f64) -> String {
@@ -87,7 +87,7 @@ fn summary(tests: &[Test], seconds: f64) -> String {
     }
     let count = |is_counted: &dyn Fn(&&Test) -> bool| tests.iter().filter(is_counted).count();
     let failed = count(&|test| test.has_failed);
-    let skipped = skipped(tests);
+    let skipped = skipped(tests).count();
     let stamped = count(&|test| !test.has_failed && has(test, STAMPED));
     if stamped > 0 {
         lines.push(format!("{stamped} proofs not repeated: what they depend on is unchanged"));
@@ -145,9 +145,9 @@ SKIPPED: no root
     #[test]
     fn a_test_that_skips_is_counted_and_one_that_fails_or_covers_less_is_not() {
         let mut tests = tests(&Report::deserialize_from_str(REPORT).unwrap());
-        assert_eq!(skipped(&tests), 1);
+        assert_eq!(skipped(&tests).count(), 1);
         tests.retain(|test| test.name != "p::t skips");
         tests[0].notes.push(format!("{UNSUPPORTED}a clamp"));
-        assert_eq!(skipped(&tests), 0);
+        assert_eq!(skipped(&tests).count(), 0);
     }
 }

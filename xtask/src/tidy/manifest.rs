@@ -96,7 +96,10 @@ fn installed_unoptimised(root: &SourceFile) -> Vec<String> {
         Ok(manifest) => manifest,
         Err(error) => return vec![format!("{}: {error}", root.path.display())],
     };
-    let Some(released) = packages(&manifest, "release") else { return Vec::new() };
+    let unoptimised = installed_without_level(&manifest).map(|what| {
+        format!("{}: {what} is installed, and not optimised in full", root.path.display())
+    });
+    let Some(released) = packages(&manifest, "release") else { return unoptimised.collect() };
     let installed = packages(&manifest, "dist");
     let is_less = |package: &Value| package.get("opt-level").is_some_and(|level| !is_full(level));
     let is_installed_in_full = |name: &str| {
@@ -113,7 +116,19 @@ fn installed_unoptimised(root: &SourceFile) -> Vec<String> {
                 root.path.display()
             )
         })
+        .chain(unoptimised)
         .collect()
+}
+
+/// What `dist` itself does not optimise in full: all that has no table of its own, and packages.
+fn installed_without_level(manifest: &Table) -> impl Iterator<Item = String> {
+    let is_less = |of: &Value| of.get("opt-level").is_some_and(|level| !is_full(level));
+    let dist = manifest.get("profile").and_then(|profiles| profiles.get("dist"));
+    let is_whole = dist.is_none_or(|dist| dist.get("opt-level").is_some_and(is_full));
+    let whole = (!is_whole).then(|| "profile.dist".to_owned());
+    let lowered = packages(manifest, "dist").into_iter().flatten();
+    let lowered = lowered.filter(move |(_, package)| is_less(package));
+    whole.into_iter().chain(lowered.map(|(name, _)| format!("profile.dist.package.{name}")))
 }
 
 /// The packages that have a table of their own in a profile.
@@ -212,9 +227,9 @@ mod tests {
             format!("[profile.dist]\nopt-level = 3\n{}", ["a", "b", "c"].map(table).concat())
         };
         assert_eq!(told_of(&format!("{release}{}", dist("opt-level = 3"))), [""; 0]);
-        for level in ["opt-level = 2", "codegen-units = 4"] {
+        for (level, expected) in [("opt-level = 2", 6), ("codegen-units = 4", 3)] {
             let found = told_of(&format!("{release}{}", dist(level)));
-            assert_eq!(found.len(), 3, "{level}: {found:?}");
+            assert_eq!(found.len(), expected, "{level}: {found:?}");
         }
     }
 
@@ -229,8 +244,11 @@ mod tests {
         let release = "[profile.release.package.a]\nopt-level = 0\n\
             [profile.release.package.b]\nopt-level = 1\n";
         assert_eq!(told_of(release), [of_a.as_str(), of_b.as_str()]);
-        let dist = "[profile.dist.package.b]\nopt-level = 3\n";
+        let dist = "[profile.dist]\nopt-level = 3\n[profile.dist.package.b]\nopt-level = 3\n";
         assert_eq!(told_of(&format!("{release}{dist}")), [of_a]);
+        let lowered = "[profile.dist]\nlto = \"thin\"\n[profile.dist.package.c]\nopt-level = 1\n";
+        let told = |what: &str| format!("Cargo.toml: {what} is installed, and not optimised in full");
+        assert_eq!(told_of(lowered), [told("profile.dist"), told("profile.dist.package.c")]);
     }
 
     #[test]
