@@ -42,6 +42,11 @@ const MACHINE: [&str; 3] = ["goos", "goarch", "cpu"];
 const OF_FINDINGS: &str = "# caveats";
 /// What schedlab writes codes of caveats behind: of the campaign, and of the values that follow.
 const CAVEATS: [&str; 3] = ["campaign-caveats", "caveats", OF_FINDINGS];
+/// What schedlab begins a file with: the name of its campaign.
+const CAMPAIGN: &str = "campaign";
+/// No list of codes that schedlab writes is longer, and no subject has as long a name. Each is compared
+/// at every result.
+const LONGEST_CODES: usize = 4_000;
 /// A name has fewer parts than this, and a line fewer values.
 const MOST_PARTS: usize = 100;
 
@@ -156,6 +161,10 @@ impl<'a> File<'a> {
                 let key: String = key.chars().take(60).collect();
                 table.notice(CaveatCode::ReplicateLevelUnknown, what, &key);
             }
+            if key == CAMPAIGN {
+                // The next campaign of a file says itself what is to be said of it.
+                self.configuration.retain(|key, _| !CAVEATS.contains(key));
+            }
             if value.is_empty() {
                 self.configuration.remove(key);
             } else {
@@ -230,10 +239,14 @@ impl<'a> File<'a> {
         measured.execution = self.execution;
         measured.values = values;
         measured.take_subject(mapping, &self.configuration)?;
-        let codes = CAVEATS.into_iter().filter_map(|key| self.configuration.get(key));
-        self.caveats.extend(codes.map(|codes| (measured.subject, *codes)));
-        let machine = self.machine(mapping);
-        self.machines.entry(self.execution).or_insert(machine);
+        let codes = CAVEATS.into_iter().filter_map(|key| self.configuration.get(key).copied());
+        let is_short = measured.subject.is_none_or(|subject| subject.len() <= LONGEST_CODES);
+        let codes = codes.filter(|codes| is_short && codes.len() <= LONGEST_CODES);
+        self.caveats.extend(codes.map(|codes| (measured.subject, codes)));
+        if !self.machines.contains_key(&self.execution) {
+            let machine = self.machine(mapping);
+            self.machines.insert(self.execution, machine);
+        }
         self.results.push(measured);
         self.is_open = true;
         Ok(())
@@ -716,6 +729,15 @@ mod tests {
         // A line holds for the values behind it.
         let both = format!("subject: x\ncaveats: TCG\n{result}caveats:\nsubject: y\n{result}");
         assert_eq!(origins(&both, Some("subject")), (Vec::new(), x()));
+        // One file behind another, of a campaign that says nothing.
+        let both = format!(
+            "campaign: one\ncampaign-caveats: SIMULATED\n# caveats: TCG\nsubject: x\n{result}\
+             campaign: other\nsubject: y\n{result}"
+        );
+        assert_eq!(origins(&both, Some("subject")), (vec![CaveatCode::Simulated], x()));
+        // What is no list of ours is not compared at every result.
+        let long = format!("caveats: TCG {}\n", "X".repeat(LONGEST_CODES));
+        assert_eq!(of(&long), (Vec::new(), BTreeSet::new()));
     }
 
     #[test]

@@ -327,7 +327,9 @@ impl<'a> Counted<'a> {
         let is_mean = fields[3].ends_with('%');
         let of_time = if is_mean { 4 } else { 3 };
         let counted_ns = fields.get(of_time).and_then(|ns| ns.parse().ok());
-        let counted_percent = fields.get(of_time + 1).and_then(|percent| percent.parse().ok());
+        // A language may write a comma.
+        let counted_percent =
+            fields.get(of_time + 1).and_then(|percent| percent.replace(',', ".").parse().ok());
         let cpus = fields.windows(2).find(|pair| pair[1] == "CPUs utilized");
         let cpus = cpus.and_then(|pair| at_most(pair[0])).filter(|cpus| *cpus > 0.0);
         Ok(Some(Self { line, value, unit, event, is_mean, counted_ns, counted_percent, cpus }))
