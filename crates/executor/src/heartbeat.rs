@@ -170,7 +170,8 @@ impl Longest {
         HeartbeatReport {
             // A stop that was seen is not hidden by a gap of which nothing is known.
             stood_still_ns: if_known(self.stood_still_ns).filter(|still_ns| {
-                let is_whole = !self.has_waited_for_page || is_longer(*still_ns, LONGEST_STANDSTILL);
+                let is_whole =
+                    !self.has_waited_for_page || is_longer(*still_ns, LONGEST_STANDSTILL);
                 is_timer_prompt && is_whole
             }),
             starved_ns: if_known(self.starved_ns),

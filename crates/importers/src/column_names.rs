@@ -77,6 +77,11 @@ pub(crate) const NUMBERED: [&str; 12] = [
     "i", "n", "idx", "index", "indexes", "indices", "session", "sessions", "batch", "batches",
     "client", "clients",
 ];
+
+/// How columns end that tell which of something a subject is or has.
+pub(crate) const VERSIONS: [&str; 7] =
+    ["_version", "_release", "_revision", "_commit", "_build", "_hash", "_sha"];
+
 /// What columns are called that number or describe subjects: a version, a variant, a process.
 pub(crate) const DESCRIPTIONS: [&str; 21] = [
     "subject",

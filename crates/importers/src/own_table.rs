@@ -87,6 +87,19 @@ mod tests {
         with_code.map(|caveat| caveat.detail.as_str()).collect()
     }
 
+    #[test]
+    fn places_and_numbers_of_attempts_are_no_settings() {
+        let text: String = table(HEADER, ["", ""])
+            .lines()
+            .map(|line| match line.contains(",b,w,") {
+                true => line.replace(",1,1", ",2,2") + "\n",
+                false => line.to_owned() + "\n",
+            })
+            .collect();
+        assert!(text.contains(",2,2\n"), "{text}");
+        assert_eq!(details(&import(&text), CaveatCode::SettingsDiffer), [""; 0]);
+    }
+
     /// Subjects whose records are those of an emulated processor.
     fn emulated(found: &Assembled) -> Vec<&str> {
         let is_emulated = |record: &&model::Record| {

@@ -44,11 +44,15 @@ impl RunNumbers {
         if self.is_unknown {
             return Vec::new();
         }
-        let mut of_subjects = Numbers::new();
+        let mut gathered: BTreeMap<&SharedName, Vec<u32>> = BTreeMap::new();
         for (subject, numbers) in self.cells.values().flatten() {
-            // In order already: they are merged, and not looked up one by one.
-            of_subjects.entry(subject.clone()).or_default().append(&mut numbers.clone());
+            gathered.entry(subject).or_default().extend(numbers);
         }
+        // Sorted once, which is cheap where they are in order already.
+        let of_subjects: Numbers = gathered
+            .into_iter()
+            .map(|(subject, numbers)| (subject.clone(), numbers.into_iter().collect()))
+            .collect();
         let count: usize = of_subjects.values().map(BTreeSet::len).sum();
         let all = union(&of_subjects);
         if !is_dense(&all) {

@@ -59,7 +59,9 @@ impl SubjectColumns {
             }
             return;
         }
-        if self.held == MOST_HELD {
+        let known = self.columns.get(column).map_or(0, BTreeMap::len) as u64;
+        // An import of more subjects is refused.
+        if self.held == MOST_HELD || known > model::PLAN_SUBJECTS.most {
             self.is_cut = true;
             return;
         }
@@ -189,6 +191,8 @@ mod tests {
             ("image", ["6.12.1"; 3], ["6.6.9"; 3]),
             ("kernel", ["6.1"; 3], ["6.6"; 3]),
             ("built", ["2026-01-01"; 3], ["2026-01-02"; 3]),
+            ("go_version", ["1.21"; 3], ["1.22"; 3]),
+            ("boot_at", ["1700000000"; 3], ["1700086400"; 3]),
             // The number of a subject, and when it ran.
             ("s_id", ["1"; 3], ["2"; 3]),
             ("variant", ["1"; 3], ["2"; 3]),
@@ -224,5 +228,12 @@ mod tests {
         let found = SubjectValue { value: Some("4".to_owned()), rows: 2 };
         columns.add_value("threads", &SharedName::from("a"), found);
         assert!(columns.is_cut() && columns.differences().is_empty());
+        // Nor are more subjects than an import may have.
+        let mut columns = SubjectColumns::default();
+        for subject in 0..model::PLAN_SUBJECTS.most + 2 {
+            let found = SubjectValue { value: Some("4".to_owned()), rows: 2 };
+            columns.add_value("threads", &SharedName::from(subject.to_string().as_str()), found);
+        }
+        assert!(columns.is_cut());
     }
 }

@@ -44,9 +44,7 @@ blocks, in each of which every subject ran: then the design's own analysis is us
 states of one of these columns that each of its levels was an execution for itself, where nothing in the table shows \
 it: REPLICATE_LEVEL_UNKNOWN says of which, and without that word there is no verdict. `--order` names the column \
 that tells in which order rows were measured; where it hides an order that the times or the rows have and in which \
-the subjects are not mixed, that one is asked instead, and said. Without it a column of times is used (a date, seconds \
-since 1970, or a column called timestamp, started, sequence, ..), and said. A column that tells parts of an execution \
-apart (thread, cpu, cgroup, part, ..) or counts what it repeats (iteration, invocation, sample, ..) is refused as a replicate, and so are one that numbers the rows of each subject and is called i, n, index, session, batch or client, and one that nobody named and that sorts the rows of every \
+the subjects are not mixed, that one is asked instead, and said. Without it a column of times is used (a date, seconds since 1970, or a column called timestamp, started, sequence, ..), and said. A column that tells parts of an execution apart (thread, cpu, cgroup, part, ..) or counts what it repeats (iteration, invocation, sample, ..) is refused as a replicate, and so are one that numbers the rows of each subject and is called i, n, index, session, batch or client, and one that nobody named and that sorts the rows of every \
 subject; a column that nobody named and that tells which rows failed (exit_code, success, ..) makes failures of these, and is \
 said; one of numbers that has one value for each subject, and not the same for all, raises SETTINGS_DIFFER; what other columns nobody named is said.";
 
@@ -196,7 +194,9 @@ impl Importer for Tidy {
         tell_doubts(&unnamed, mapping, first, table);
         let rows = &table.rows[first..];
         table.kinds.add(&unnamed.kinds(rows), rows);
-        table.columns.add(&unnamed.settings(mapping), rows);
+        // A table of ours has places and counts of attempts, and no settings.
+        let settings = if caveats.is_some() { Vec::new() } else { unnamed.settings(mapping) };
+        table.columns.add(&settings, rows);
         table.numbers.add(unnamed.numbering(mapping), rows);
         let left_out = unnamed.measured(&table.rows[first..]).into_iter().map(str::to_owned);
         table.choices.left_out.extend(left_out);

@@ -3,7 +3,7 @@
 
 use crate::column_names::{
     COUNTS, DESCRIPTIONS, EXCHANGED, EXECUTIONS, LETTERS, MACHINES, NAMED_PARTS, NUMBERED, PARTS,
-    REPEATS, SEQUENCES, SUFFIXES, TIMES,
+    REPEATS, SEQUENCES, SUFFIXES, TIMES, VERSIONS,
 };
 use crate::column_text::ColumnText;
 use crate::failed_rows::FailedRows;
@@ -145,12 +145,12 @@ impl UnnamedColumns {
         let Some(first) = self.naming().find(is_refused) else { return Ok(()) };
         let first = &first.name;
         let cause = format!(
-            "the column `{first}` has another number in each row of a subject, as parts of one execution have"
+            "the column `{first}` has another number in each row of a subject, and nothing shows whether these are \
+             executions or parts of one"
         );
         let remedy = format!(
-            "name the columns that identify an execution alone (--replicate), of which its parts are averaged, or \
-             `{first}` as a parameter; where each was started for itself, rename the column or say so \
-             (--independent)"
+            "where each was started for itself, say so (--independent {first}); else name what identifies an \
+             execution instead of it, of which its parts are averaged, or `{first}` as a parameter alone"
         );
         Err(Trouble::new(cause, remedy))
     }
@@ -219,6 +219,8 @@ impl UnnamedColumns {
         let is_one = |column: &&Column| {
             column.is_unnamed
                 && !others.iter().any(|names| column.is_called(names))
+                && !column.is_called_a_version()
+                && !column.has_clock_times()
                 && subject.as_deref().is_none_or(|subject| !column.is_called(&[subject]))
         };
         self.columns.iter().filter(is_one).map(Column::named_fields).collect()
@@ -332,7 +334,7 @@ impl UnnamedColumns {
             names.push("…");
         }
         Some(format!(
-            "nobody named these columns, and nothing of them was used: {}",
+            "nobody named these columns, and no value of them was judged: {}",
             names.join(", ")
         ))
     }
@@ -358,6 +360,12 @@ impl Column {
         !self.is_unnamed && (names.iter().any(|names| self.is_called(names)) || is_exchanged())
     }
 
+    /// Whether it tells which of something, as `go_version` does.
+    fn is_called_a_version(&self) -> bool {
+        let id = metric_id(&self.name);
+        VERSIONS.iter().any(|end| id.ends_with(end))
+    }
+
     /// Whether all that it has are dates or seconds since 1970.
     fn has_clock_times(&self) -> bool {
         let numbers: Option<Vec<f64>> =
@@ -369,7 +377,10 @@ impl Column {
     /// Whether all that it has are whole numbers, no times of a clock, and no two rows of a subject that
     /// measure the same share one.
     fn numbers_rows(&self, rows: &[TableRow]) -> bool {
-        self.fields.iter().all(|field| field.parse::<u64>().is_ok())
+        let is_whole = |field: &str| {
+            field.trim().parse::<f64>().is_ok_and(|number| number >= 0.0 && number.fract() == 0.0)
+        };
+        self.fields.iter().all(is_whole)
             && !self.has_clock_times()
             && Places::of(rows, &self.fields).has_each_level_once()
     }
@@ -605,7 +616,8 @@ mod tests {
             let text = format!("s,{name},v\na,{a},1\nb,{b},2\na,{c},3\nb,{d},4\n");
             let (subjects, notes) = order(&text, &unnamed);
             assert_eq!(subjects, "abab", "{name}");
-            let told = format!("nobody named these columns, and nothing of them was used: {name}");
+            let told =
+                format!("nobody named these columns, and no value of them was judged: {name}");
             assert_eq!(notes, [told]);
         }
         let blocks = "s,day,v\nb,2026-01-02,1\na,2026-01-02,2\na,2026-01-01,3\nb,2026-01-01,4\n";
@@ -711,6 +723,17 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_rows_is_one_with_blanks_or_a_point_too() {
+        for text in [
+            "s,index,v\na, 1,1\nb, 1,2\na, 2,3\nb, 2,4\n",
+            "s,index,v\na,1.0,1\nb,1.0,2\na,2.0,3\nb,2.0,4\n",
+        ] {
+            let told = refusal(&CSV, text.as_bytes(), &mapping(None, &["index"], None));
+            assert!(told.contains("another number in each row"), "{told}");
+        }
+    }
+
+    #[test]
     fn a_number_of_rows_is_no_replicate_and_no_block() {
         let names = NUMBERED.into_iter().chain(["Client ID", "session_no", "batch-nr"]);
         for name in names {
@@ -722,8 +745,8 @@ mod tests {
                     mapping(None, &[], Some(name)),
                 ] {
                     let told = format!(
-                        "the column `{name}` has another number in each row of a subject, as parts of one \
-                         execution have"
+                        "the column `{name}` has another number in each row of a subject, and nothing shows \
+                         whether these are executions or parts of one"
                     );
                     assert_eq!(refusal(&CSV, text.as_bytes(), &mapping), told);
                     let stated = Mapping { independent: vec![name.to_owned()], ..mapping };
@@ -970,7 +993,7 @@ mod tests {
         let (_, notes) = order(counted, &mapping(None, &[], None));
         assert_eq!(
             notes,
-            ["nobody named these columns, and nothing of them was used: run, errors"]
+            ["nobody named these columns, and no value of them was judged: run, errors"]
         );
     }
 }

@@ -95,8 +95,8 @@ pub static IMPORT_LOOKUPS: ReaderLimit = ReaderLimit::of(
 pub static IMPORT_EXPANSION: ReaderLimit = ReaderLimit::of(
     "IMPORT_EXPANSION",
     20,
-    "bytes reckoned for rows, values and names for each byte of the files",
-    SMALLER,
+    "bytes reckoned for rows, values and names for each byte of the files: it has many short rows",
+    "import fewer rows at once (more files of one import do not help), or average first what an execution repeats",
 );
 /// Bytes that rows, values and names may need however small the files are: 64 MB without the program.
 pub const IMPORT_FREE_BYTES: u64 = 40 << 20;

@@ -247,7 +247,8 @@ mod tests {
         let dist = "[profile.dist]\nopt-level = 3\n[profile.dist.package.b]\nopt-level = 3\n";
         assert_eq!(told_of(&format!("{release}{dist}")), [of_a]);
         let lowered = "[profile.dist]\nlto = \"thin\"\n[profile.dist.package.c]\nopt-level = 1\n";
-        let told = |what: &str| format!("Cargo.toml: {what} is installed, and not optimised in full");
+        let told =
+            |what: &str| format!("Cargo.toml: {what} is installed, and not optimised in full");
         assert_eq!(told_of(lowered), [told("profile.dist"), told("profile.dist.package.c")]);
     }
 
