@@ -30,7 +30,7 @@ pub(crate) fn series<'r>(record: &'r Record, metric: &'r Metric) -> Vec<&'r [f64
     let samples = record.invocations.iter().flat_map(|invocation| &invocation.samples);
     let own = samples.filter(|sample| sample.source == metric.source);
     let values = own.filter_map(|sample| match &sample.data {
-        SampleData::Values(values) => Some(values.as_slice()),
+        SampleData::Values(values) => Some(&**values),
         _ => None,
     });
     let values: Vec<&[f64]> = values.collect();

@@ -15,7 +15,7 @@ use crate::table_row::TableRow;
 use crate::unnamed::{UnnamedColumns, places_in_order};
 use contract::Description;
 use csv::StringRecord;
-use model::{Caveat, CaveatCode, IMPORT_COLUMNS, Reduction, Sample, SampleData, SharedName, Unit};
+use model::{Caveat, CaveatCode, IMPORT_COLUMNS, Reduction, Sample, SharedName, Unit};
 use outputs::Trouble;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -525,7 +525,7 @@ impl Columns {
             if let Some(digit) = last_digit(&record[place]) {
                 table.last_digit(&known.id, digit * known.scale);
             }
-            return Ok(Sample { source: known.id.clone(), data: SampleData::Values(vec![number]) });
+            return Ok(Sample::value(known.id.clone(), number));
         }
         let name = match self.metric {
             Some(place) => filled(record, line, place, "it names no metric")?,
@@ -561,7 +561,7 @@ impl Columns {
             unit,
             scale,
         });
-        Ok(Sample { source: id, data: SampleData::Values(vec![number]) })
+        Ok(Sample::value(id, number))
     }
 
     /// Declared for the column, for the metric, or in a column of its own.

@@ -12,6 +12,7 @@ mod cpu_list;
 mod digits;
 mod doubt;
 mod finding;
+mod fitted_list;
 #[cfg(test)]
 mod fixtures;
 mod format;
@@ -41,6 +42,7 @@ mod storage;
 mod sum_ns;
 mod trend;
 mod trial_value;
+mod values;
 mod venue_settings;
 mod vm;
 
@@ -110,5 +112,6 @@ pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarg
 pub use sum_ns::sum_ns;
 pub use trend::{LevelChange, Slope, SlopeInterval, Trend, TrendOutcome, TrendPoint};
 pub use trial_value::TrialValue;
+pub use values::Values;
 pub use venue_settings::VenueSettings;
 pub use vm::{Accelerator, Disk, VmSettings};

@@ -1,6 +1,6 @@
 //! What one invocation reports, before any reduction.
 
-use crate::{Histogram, SharedName};
+use crate::{Histogram, SharedName, Values};
 use serde::{Deserialize, Serialize};
 
 /// The raw data of one source in one invocation. Metrics name the source they
@@ -19,7 +19,7 @@ pub struct Sample {
 #[serde(rename_all = "snake_case")]
 pub enum SampleData {
     /// One value for each iteration, in the metric's unit, in order.
-    Values(Vec<f64>),
+    Values(Values),
     /// Counted work and what it is divided by: messages and seconds, switches and operations.
     Quotient {
         /// What was counted.
@@ -42,7 +42,12 @@ pub enum SampleData {
 impl Sample {
     /// One value for each iteration.
     pub fn values(source: &str, values: Vec<f64>) -> Self {
-        Self { source: source.into(), data: SampleData::Values(values) }
+        Self { source: source.into(), data: SampleData::Values(values.into()) }
+    }
+
+    /// One value.
+    pub fn value(source: SharedName, value: f64) -> Self {
+        Self { source, data: SampleData::Values(value.into()) }
     }
 
     /// Work over time, or events over operations.
@@ -67,6 +72,6 @@ mod tests {
 
     #[test]
     fn a_sample_is_small_whatever_a_distribution_needs() {
-        assert!(size_of::<Sample>() <= 48, "{} bytes", size_of::<Sample>());
+        assert!(size_of::<Sample>() <= 40, "{} bytes", size_of::<Sample>());
     }
 }

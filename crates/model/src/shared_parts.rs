@@ -1,12 +1,10 @@
 //! What records that are read have in common, held once.
 
+use crate::fitted_list::fit;
 use crate::record::{ChainAnchor, Circumstances};
 use crate::{Record, SampleData, SharedName};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// Lists of more elements are cut off where they are.
-const MOST_MOVED: usize = 64;
 
 /// Parts of the records that came before.
 #[derive(Debug, Default)]
@@ -47,24 +45,12 @@ impl SharedParts {
                     }
                 }
                 if let SampleData::Values(values) = &mut sample.data {
-                    fit(values);
+                    values.fit();
                 }
             }
             fit(&mut invocation.samples);
         }
         fit(&mut record.invocations);
-    }
-}
-
-/// Takes the room from a list in which nothing stands. A short one moves: what is cut off in place
-/// is too small for what the next record needs while it is read, and would stay unused.
-fn fit<T>(list: &mut Vec<T>) {
-    if list.len() > MOST_MOVED {
-        list.shrink_to_fit();
-    } else if list.len() < list.capacity() {
-        let mut moved = Vec::with_capacity(list.len());
-        moved.append(list);
-        *list = moved;
     }
 }
 

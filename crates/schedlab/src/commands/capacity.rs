@@ -252,7 +252,7 @@ fn sorted(records: &[Record], source: &str) -> Vec<f64> {
     let values = samples.filter(|sample| sample.source == source);
     let mut values: Vec<f64> = values
         .flat_map(|sample| match &sample.data {
-            SampleData::Values(values) => values.clone(),
+            SampleData::Values(values) => values.to_vec(),
             _ => Vec::new(),
         })
         .collect();

@@ -216,9 +216,9 @@ mod tests {
         let before = process(1000, 90, &[(900, 90)]);
         let samples = pauses(&before, &process(3000, 115, &[(900, 90), (1500, 20), (2000, 5)]));
         assert_eq!(samples[0], Sample::quotient("gc_paused", 25.0, 2000.0));
-        assert!(matches!(&samples[1].data, SampleData::Values(values) if *values == [20e6]));
+        assert!(matches!(&samples[1].data, SampleData::Values(values) if **values == [20e6]));
         let quiet = pauses(&before, &process(3000, 90, &[(900, 90)]));
-        assert!(matches!(&quiet[1].data, SampleData::Values(values) if *values == [0.0]));
+        assert!(matches!(&quiet[1].data, SampleData::Values(values) if **values == [0.0]));
         let unknown = pauses(&before, &process(3000, 100, &[(900, 100)]));
         assert_eq!(unknown.len(), 1, "a pause that is not known is no pause of zero");
     }
