@@ -73,11 +73,40 @@ fn note_free<T: DeserializeOwned>(
 ) {
     let mut found = Vec::new();
     texts(document, "", &mut found);
+    note_free_of::<T>(&mut document.clone(), &found, poison, free);
+}
+
+/// The same of some texts: of all at once where a document with all of them hostile is read, else of
+/// the halves.
+fn note_free_of<T: DeserializeOwned>(
+    document: &mut Value,
+    found: &[(String, String)],
+    poison: &Poison,
+    free: &mut BTreeMap<String, bool>,
+) {
+    let is_asked = |(_, text): &&(String, String)| free.get(text) != Some(&false);
+    if !found.iter().any(|one| is_asked(&one)) {
+        return;
+    }
     for (pointer, text) in found {
-        let mut changed = document.clone();
-        *changed.pointer_mut(&pointer).unwrap() = json!(poison.of(&text));
-        let is_read = serde_json::from_value::<T>(changed).is_ok();
-        *free.entry(text).or_insert(true) &= is_read;
+        *document.pointer_mut(pointer).unwrap() = json!(poison.of(text));
+    }
+    let is_read = T::deserialize(&*document).is_ok();
+    for (pointer, text) in found {
+        *document.pointer_mut(pointer).unwrap() = json!(text);
+    }
+    match found {
+        [(_, text)] => *free.entry(text.clone()).or_insert(true) &= is_read,
+        all if is_read => {
+            for (_, text) in all {
+                free.entry(text.clone()).or_insert(true);
+            }
+        }
+        all => {
+            let (first, second) = all.split_at(all.len() / 2);
+            note_free_of::<T>(document, first, poison, free);
+            note_free_of::<T>(document, second, poison, free);
+        }
     }
 }
 
