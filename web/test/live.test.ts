@@ -193,7 +193,7 @@ describe.skipIf(!program)("the live view", () => {
 
   test("at the end the last report is asked for at once, and an earlier one is no answer", async () => {
     const whole = golden("measured");
-    const soFar = { ...whole, caveats: [{ code: "UNFINISHED", meaning: "It can go on.", places: [] }] };
+    const soFar = { ...whole, is_unfinished: true };
     const running = halfWay();
     const pages = server.pages;
     server.pages = new Map([[running.name, soFar]]);

@@ -47,6 +47,10 @@ struct PageData<'r> {
     campaign: &'r str,
     title: &'r str,
     answer: &'r str,
+    /// Whether the campaign could still go on when it was judged.
+    #[serde(skip_serializing_if = "Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    is_unfinished: bool,
     /// Which attempt it is, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -238,6 +242,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         campaign: &report.campaign,
         title: &report.title,
         answer: &report.answer,
+        is_unfinished: findings.is_unfinished,
         attempt: attempt(report),
         design: &report.design,
         facts: design(report),

@@ -473,6 +473,8 @@ export interface PageData {
   campaign: string;
   title: string;
   answer: string;
+  /** Whether the campaign could still go on when it was judged. */
+  is_unfinished?: boolean;
   /** Which attempt it is, in words. */
   attempt?: string;
   design: Design;

@@ -70,7 +70,7 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
   const { data: page, problem } = useFetched<Page>(campaignPath(name), shown.current.revision, spacing_ms);
   const isOver = isFinal(campaign);
   // What was drawn while the campaign could still go on is no answer.
-  const isAnswered = isOver && page?.caveats.every(({ code }) => code !== "UNFINISHED");
+  const isAnswered = isOver && page !== null && !page.is_unfinished;
   const isLost = stream.link.state !== "open";
   // What is over stays true when the server that told it is gone.
   const isStale = isLost && !isOver;
