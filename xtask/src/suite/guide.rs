@@ -82,9 +82,9 @@ pub fn page(guide: &Guide) -> String {
          bank repeated while their files and programs are the same, nor the documentation while no file of \
          the project and no compiler is another. The same holds of tests that rest on these, the kernel and \
          the user: `quick` without `build-user`, `builds`, `probes`, `storage` and `sys`, which ask the \
-         machine for devices, users or counters; `calibration::` and `crashes::`. Other programs that such \
-         tests start are not compared, and a run in which one of them skips leaves no stamp of them. \
-         `nightly` and `--anew` repeat all.\n\n\
+         machine for devices, users or counters; schedules of faults, `calibration::` and `crashes::`. Other \
+         programs that such tests start are not compared, and a run in which one of them skips leaves no \
+         stamp of them. `nightly` and `--anew` repeat all.\n\n\
          | guarantee | tests | tier | takes |\n|---|---|---|---|\n",
     );
     for Guarantee { states, tests, tier, takes } in &guide.guarantees {
