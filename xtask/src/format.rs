@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// Formats all code, or finds what is not.
 pub fn format(cargo: &Cargo, is_check: bool) -> CommandResult {
-    let files = tidy::files(cargo.root())
+    let files = tidy::texts(cargo.root())
         .map_err(|error| Problems::one(format!("cannot read the workspace: {error}")))?;
     let program = std::env::var_os("RUSTFMT").unwrap_or_else(|| "rustfmt".into());
     let mut command = Command::new(program);
@@ -16,6 +16,6 @@ pub fn format(cargo: &Cargo, is_check: bool) -> CommandResult {
     if is_check {
         command.arg("--check");
     }
-    command.args(files.into_iter().filter(tidy::SourceFile::is_rust).map(|file| file.path));
+    command.args(files.into_iter().map(|file| file.path).filter(|path| tidy::is_rust(path)));
     succeed(&mut command)
 }

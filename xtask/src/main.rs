@@ -18,6 +18,7 @@ mod install;
 mod kernels;
 mod nightly;
 mod notices;
+mod parallel;
 mod problems;
 mod rustdoc;
 mod sbom;

@@ -17,16 +17,40 @@ const CAVEATS: &str = "crates/model/src/caveat.rs";
 /// English sentences, each with where it is said first.
 type Sentences = BTreeMap<String, String>;
 
-/// Checks all files together.
-pub fn check(files: &[SourceFile]) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut sentences = Sentences::new();
+/// What some files say.
+#[derive(Default)]
+pub struct SaidSentences {
+    sentences: Sentences,
+    /// What is wrong with how it is said.
+    found: Vec<String>,
+}
+
+/// What these files say.
+pub fn said(files: &[SourceFile]) -> SaidSentences {
+    let mut said = SaidSentences::default();
     for file in files.iter().filter(|file| is_searched(file)) {
         // What does not parse is told by the check of sizes.
         if let Ok(tokens) = file.text.parse() {
-            Search { file, sentences: &mut sentences, found: &mut found }.tokens(tokens);
+            let SaidSentences { sentences, found } = &mut said;
+            Search { file, sentences, found }.tokens(tokens);
         }
     }
+    said
+}
+
+impl SaidSentences {
+    /// Adds what later files say.
+    pub fn add(&mut self, later: Self) {
+        for (sentence, place) in later.sentences {
+            self.sentences.entry(sentence).or_insert(place);
+        }
+        self.found.extend(later.found);
+    }
+}
+
+/// Checks what all files say against the catalogues among them.
+pub fn check(files: &[SourceFile], said: SaidSentences) -> Vec<String> {
+    let SaidSentences { sentences, mut found } = said;
     for file in files.iter().filter(|file| is_catalogue(&file.path)) {
         found.extend(compared(file, &sentences));
     }
@@ -222,10 +246,19 @@ mod tests {
         };
         let catalogue = entries.iter().map(entry).collect::<String>();
         let file = |path: &str, text: String| SourceFile::new(path, text);
-        check(&[
+        let files = [
             file("crates/report/src/a.rs", source.to_owned()),
             file("crates/phrases/languages/xx/report.po", format!("{HEADER}{catalogue}")),
-        ])
+        ];
+        check(&files, said(&files))
+    }
+
+    #[test]
+    fn a_sentence_is_named_by_where_it_is_said_first() {
+        let file = |path: &str| [SourceFile::new(path, "fn f() { l.word(\"a\"); }")];
+        let mut all = said(&file("crates/report/src/a.rs"));
+        all.add(said(&file("crates/report/src/b.rs")));
+        assert_eq!(all.sentences["a"], "crates/report/src/a.rs:1");
     }
 
     #[test]
@@ -282,7 +315,8 @@ mod tests {
         let source = "codes! {\n    Steal QuietMachine \"STEAL\" \"Time was taken.\",\n}\n";
         let file = SourceFile::new(CAVEATS, source);
         let catalogue = SourceFile::new("crates/phrases/languages/xx/report.po", HEADER);
-        let problems = check(&[file, catalogue]);
+        let files = [file, catalogue];
+        let problems = check(&files, said(&files));
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains("lacks \"Time was taken.\""), "{problems:?}");
     }

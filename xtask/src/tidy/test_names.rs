@@ -16,14 +16,13 @@ const CASES: &str = "CASES";
 
 /// The tests of each binary, as nextest calls both. The name of a module that a macro makes ends
 /// with `::`: its tests are not read.
-type Tests = BTreeMap<String, BTreeSet<String>>;
+pub type Tests = BTreeMap<String, BTreeSet<String>>;
 
-/// Checks all files together.
-pub fn check(files: &[SourceFile]) -> Vec<String> {
-    let tests = tests(files);
+/// Checks the tests of all files against what some of these files name.
+pub fn check(files: &[SourceFile], tests: &Tests) -> Vec<String> {
     let of = |path: &str, lost: fn(&SourceFile, &Tests) -> Vec<String>| {
         let file = files.iter().find(|file| file.path == Path::new(path));
-        file.map_or_else(|| vec![format!("{path}: is not there")], |file| lost(file, &tests))
+        file.map_or_else(|| vec![format!("{path}: is not there")], |file| lost(file, tests))
     };
     [of(TIERS, lost_in_filters), of(GUIDE, lost_in_guide)].concat()
 }
@@ -121,8 +120,8 @@ fn lost_in_guide(file: &SourceFile, tests: &Tests) -> Vec<String> {
         .collect()
 }
 
-/// The tests of all sources.
-fn tests(files: &[SourceFile]) -> Tests {
+/// The tests of these files.
+pub fn tests(files: &[SourceFile]) -> Tests {
     let mut tests = Tests::new();
     for file in files.iter().filter(|file| file.is_rust()) {
         let Some((binary, modules)) = binary_and_modules(&file.path) else { continue };
@@ -132,6 +131,13 @@ fn tests(files: &[SourceFile]) -> Tests {
         }
     }
     tests
+}
+
+/// Adds the tests of other files.
+pub fn add(all: &mut Tests, others: Tests) {
+    for (binary, names) in others {
+        all.entry(binary).or_default().extend(names);
+    }
 }
 
 /// The binary of tests that a file is compiled into, and the path of its modules, with `::` after
@@ -199,7 +205,7 @@ mod tests {
 
     /// What is told of filters and of a guide beside some sources.
     fn told_of(filters: &str, guide: &str) -> Vec<String> {
-        check(&[
+        let files = [
             SourceFile::new(TIERS, filters),
             SourceFile::new(GUIDE, guide),
             SourceFile::new(
@@ -217,7 +223,13 @@ mod tests {
                 "fuzz/src/lib.rs",
                 "mod tests {\n#[test]\nfn no_input_breaks_it() {}\n}\n",
             ),
-        ])
+        ];
+        let mut all = Tests::new();
+        // Each thread reads some of the files.
+        for some in files.chunks(1) {
+            add(&mut all, tests(some));
+        }
+        check(&files, &all)
     }
 
     #[test]
@@ -269,7 +281,7 @@ mod tests {
     #[test]
     fn a_file_that_is_missing_is_told() {
         assert_eq!(
-            check(&[]),
+            check(&[], &Tests::new()),
             [".config/nextest.toml: is not there", "xtask/tests.toml: is not there"]
         );
     }

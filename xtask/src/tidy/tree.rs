@@ -5,7 +5,22 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A text file.
+/// A text file as it was read; threads share it.
+pub struct SourceText {
+    /// Path below the workspace.
+    pub path: PathBuf,
+    /// Content.
+    pub text: String,
+}
+
+impl SourceText {
+    /// The file for the checks of one thread: what the compiler reads of it cannot be shared.
+    pub fn file(&self) -> SourceFile {
+        SourceFile::new(&self.path, self.text.as_str())
+    }
+}
+
+/// A text file, and what the compiler reads of it.
 pub struct SourceFile {
     /// Path below the workspace.
     pub path: PathBuf,
@@ -20,7 +35,7 @@ impl SourceFile {
         Self { path: path.into(), text: text.into(), syntax: OnceCell::new() }
     }
 
-    /// What the compiler reads of it, parsed once for all checks.
+    /// What the compiler reads of it, parsed once for all checks of a thread.
     ///
     /// # Errors
     /// When it is not Rust.
@@ -30,7 +45,7 @@ impl SourceFile {
 
     /// Whether it is Rust.
     pub fn is_rust(&self) -> bool {
-        self.path.extension().is_some_and(|extension| extension == "rs")
+        is_rust(&self.path)
     }
 
     /// Where line `number` (from 0) is, for a message.
@@ -39,13 +54,18 @@ impl SourceFile {
     }
 }
 
+/// Whether a file with this path is Rust.
+pub fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+}
+
 /// Not written by people, or real output of other programs.
 const PASSED_OVER: &[&str] =
     &["target", "results", ".git", "node_modules", "corpus", "artifacts", "golden"];
 
 /// Every text file below `root`, in order of path.
-pub fn files(root: &Path) -> io::Result<Vec<SourceFile>> {
-    let mut files = Vec::new();
+pub fn texts(root: &Path) -> io::Result<Vec<SourceText>> {
+    let mut texts = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder)? {
@@ -58,10 +78,10 @@ pub fn files(root: &Path) -> io::Result<Vec<SourceFile>> {
                 folders.push(path);
             } else if let Ok(text) = String::from_utf8(fs::read(&path)?) {
                 let path = path.strip_prefix(root).unwrap_or(&path).to_owned();
-                files.push(SourceFile::new(path, text));
+                texts.push(SourceText { path, text });
             }
         }
     }
-    files.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(files)
+    texts.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(texts)
 }

@@ -22,12 +22,15 @@ const OTHER_MEANINGS: &[(&str, &str)] = &[
     ("crates/service-workloads/src/service.rs", "`host` is where a load generator runs"),
 ];
 
-/// Checks all files together: the names are in one of them.
-pub fn check(files: &[SourceFile]) -> Vec<String> {
-    let Some(names) = files.iter().find_map(names) else {
-        return vec![format!("{LIST}: no list of venues begins with `{BEFORE_NAMES}`")];
-    };
-    files.iter().filter(|file| is_checked(&file.path)).flat_map(|file| of(file, &names)).collect()
+/// The names of venues, which one of these files lists, or that none does.
+pub fn listed(files: &[SourceFile]) -> Result<Vec<String>, String> {
+    let missing = || format!("{LIST}: no list of venues begins with `{BEFORE_NAMES}`");
+    files.iter().find_map(names).ok_or_else(missing)
+}
+
+/// Where these files compare one of the names.
+pub fn check(files: &[SourceFile], names: &[String]) -> Vec<String> {
+    files.iter().filter(|file| is_checked(&file.path)).flat_map(|file| of(file, names)).collect()
 }
 
 /// The names of venues, where this is the file that lists them.
@@ -154,7 +157,8 @@ mod tests {
     fn found(path: &str, text: &str) -> Vec<String> {
         let file = |path: &str, text: &str| SourceFile::new(path, text);
         let list = file(LIST, "contract::catalog!(dyn contract::VenueEntry: host, vm, ssh);\n");
-        check(&[list, file(path, text)])
+        let files = [list, file(path, text)];
+        check(&files, &listed(&files).unwrap())
     }
 
     #[test]
@@ -196,6 +200,6 @@ mod tests {
         ] {
             assert_eq!(found("crates/plan/src/a.rs", code), [""; 0], "{code}");
         }
-        assert_eq!(check(&[]).len(), 1, "a list that is not found is told");
+        assert!(listed(&[]).is_err(), "a list that is not found is told");
     }
 }

@@ -3,7 +3,7 @@
 
 use super::page::section;
 use super::tree::SourceFile;
-use super::type_names::{self, TypeName, types};
+use super::type_names::TypeName;
 use std::path::Path;
 
 /// The list of words.
@@ -17,24 +17,29 @@ const GENERATED: &str = "do not edit";
 /// A generated page says so in as many lines.
 const GENERATED_LINES: usize = 5;
 
-/// Checks all files together.
-pub fn check(files: &[SourceFile]) -> Vec<String> {
-    let types = types(files);
-    let mut found = type_names::check(&types);
-    match read_retired(files) {
-        Ok(retired) => {
-            for file in files.iter().filter(|file| is_searched(file)) {
-                found.extend(in_text(file, &retired));
-            }
-            found.extend(in_names(files, &types, &retired));
-        }
-        Err(problem) => found.push(problem),
+/// The rows of the table; none, and why, where it cannot be read.
+pub type RetiredWords = Result<Vec<RetiredWord>, String>;
+
+/// Retired words in comments and pages among these files.
+pub fn in_texts(files: &[SourceFile], retired: &RetiredWords) -> Vec<String> {
+    let Ok(retired) = retired else { return Vec::new() };
+    files.iter().filter(|file| is_searched(file)).flat_map(|file| in_text(file, retired)).collect()
+}
+
+/// Retired words as names of these files and types, or why nothing was refused.
+pub fn check_names(
+    files: &[SourceFile],
+    types: &[TypeName],
+    retired: &RetiredWords,
+) -> Vec<String> {
+    match retired {
+        Ok(retired) => in_names(files, types, retired),
+        Err(problem) => vec![problem.clone()],
     }
-    found
 }
 
 /// A row of the table.
-struct Retired {
+pub struct RetiredWord {
     word: String,
     scope: Scope,
     instead: String,
@@ -54,7 +59,7 @@ enum Scope {
 }
 
 /// The rows of the table: word, where it is refused, what to write instead, why.
-fn read_retired(files: &[SourceFile]) -> Result<Vec<Retired>, String> {
+pub fn read_retired(files: &[SourceFile]) -> RetiredWords {
     let words = files.iter().find(|file| file.path == Path::new(WORDS));
     let words = words.ok_or_else(|| format!("{WORDS}: is missing"))?;
     let section = section(words, RETIRED);
@@ -73,7 +78,7 @@ fn read_retired(files: &[SourceFile]) -> Result<Vec<Retired>, String> {
             other => return Err(format!("{}: nothing is refused in `{other}`", words.at(number))),
         };
         let word = word.trim_matches('`').to_owned();
-        retired.push(Retired { word, scope, instead: (*instead).to_owned() });
+        retired.push(RetiredWord { word, scope, instead: (*instead).to_owned() });
     }
     if retired.is_empty() {
         return Err(format!("{WORDS}: has no row below `{RETIRED}`"));
@@ -88,7 +93,7 @@ fn is_searched(file: &SourceFile) -> bool {
 }
 
 /// Retired words in the comments of a source, or in a page.
-fn in_text(file: &SourceFile, retired: &[Retired]) -> Vec<String> {
+fn in_text(file: &SourceFile, retired: &[RetiredWord]) -> Vec<String> {
     let Some(prose) = Prose::of(&file.path) else { return Vec::new() };
     let is_page = prose == Prose::Page;
     let mut found = Vec::new();
@@ -182,7 +187,7 @@ fn holds(text: &str, word: &str) -> bool {
 }
 
 /// Files and types with a retired name.
-fn in_names(files: &[SourceFile], types: &[TypeName], retired: &[Retired]) -> Vec<String> {
+fn in_names(files: &[SourceFile], types: &[TypeName], retired: &[RetiredWord]) -> Vec<String> {
     let mut found = Vec::new();
     for one in retired {
         let is_named = |file: &&SourceFile| {
@@ -201,19 +206,25 @@ fn in_names(files: &[SourceFile], types: &[TypeName], retired: &[Retired]) -> Ve
     found
 }
 
-fn refusal(retired: &Retired) -> String {
+fn refusal(retired: &RetiredWord) -> String {
     format!("`{}` is retired: {} ({WORDS})", retired.word, retired.instead)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tidy::type_names::types;
 
     const TABLE: &str = "# Words\n\n## Retired words\n\n| retired | refused in | instead | why |\n\
         |---|---|---|---|\n| `lookout` | text | poller | it polls |\n\
         | `whoever` | comments | the process | a process is no person |\n\
         | `place` | files | what it holds | it cannot be guessed |\n\
         | `Place` | types | what it is | it was 13 types |\n";
+
+    fn check(files: &[SourceFile]) -> Vec<String> {
+        let retired = read_retired(files);
+        [in_texts(files, &retired), check_names(files, &types(files), &retired)].concat()
+    }
 
     fn found(path: &str, text: &str) -> Vec<String> {
         let words = SourceFile::new(WORDS, TABLE);
