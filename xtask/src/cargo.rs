@@ -139,6 +139,20 @@ pub fn output(command: &mut Command) -> Result<String, Problems> {
     }
 }
 
+/// Runs a check that may run beside others to its end; what it wrote is told with its problem.
+pub fn check(command: &mut Command) -> CommandResult {
+    let words = told(command);
+    match command.stdin(Stdio::null()).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => {
+            let written = [output.stdout, output.stderr].concat();
+            let written = String::from_utf8_lossy(&written);
+            Err(Problems::one(format!("{written}`{words}` ended with {}", output.status)))
+        }
+        Err(error) => Err(Problems::one(format!("cannot start `{words}`: {error}"))),
+    }
+}
+
 /// Words of a command that are told; the formatter is given a thousand files.
 const MOST_WORDS: usize = 20;
 

@@ -26,13 +26,9 @@ const SET_UP: &[Step] = &[
     ("what the bank is built of", bank::fetch),
 ];
 
-/// What is refused in minutes.
-const REFUSALS: &[Step] = &[
-    ("fmt", |cargo| format::format(cargo, true)),
-    ("tidy", tidy::tidy),
-    ("deny", deny::deny),
-    ("page", ui::build),
-];
+/// What is refused in seconds, all at once.
+const REFUSALS: &[Step] =
+    &[("fmt", |cargo| format::format(cargo, true)), ("tidy", tidy::tidy), ("deny", deny::deny)];
 
 /// What is tested beside the compiler, each by a command of its own, and not again while all that
 /// it rests on is the same.
@@ -89,7 +85,8 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     let fetched = log.total();
     set_up?;
     let beside = ParallelSteps::start(cargo, tier == Tier::Nightly)?;
-    let refused = log.all(cargo, REFUSALS);
+    let refused = log.at_once(cargo, REFUSALS);
+    let refused = refused.and_then(|()| log.step("page", || ui::build(cargo)));
     if refused.is_err() {
         // Nothing long begins after a refusal.
         drop(beside);
@@ -144,7 +141,11 @@ fn once(
 
 /// What was done, and how long it took.
 #[derive(Default)]
-struct Log(Vec<(String, Duration, bool)>);
+struct Log {
+    steps: Vec<(String, Duration, bool)>,
+    /// What of these times passed while another step ran, too.
+    overlap: Duration,
+}
 
 impl Log {
     /// Runs one step and says how it ended.
@@ -153,13 +154,13 @@ impl Log {
         let start = Instant::now();
         let outcome = step();
         self.note(name, start.elapsed(), outcome.is_ok());
-        outcome.map_err(|problems| Problems::one(format!("{name}:\n{problems}")))
+        named(name, outcome)
     }
 
     fn note(&mut self, name: &str, length: Duration, is_ok: bool) {
         let word = if is_ok { "passed" } else { "FAILED" };
         println!("test: {name} {word} after {:.1} s", length.as_secs_f64());
-        self.0.push((name.to_owned(), length, is_ok));
+        self.steps.push((name.to_owned(), length, is_ok));
     }
 
     /// Runs all, also after one that failed.
@@ -169,13 +170,42 @@ impl Log {
         Problems::of_all(outcomes)
     }
 
+    /// Runs all beside each other, and says in their order how each ended and how long it took.
+    fn at_once(&mut self, cargo: &Cargo, steps: &[Step]) -> CommandResult {
+        let names: Vec<&str> = steps.iter().map(|(name, _)| *name).collect();
+        println!("test: {}", names.join(", "));
+        let start = Instant::now();
+        let timed = |step: fn(&Cargo) -> CommandResult| {
+            let outcome = step(cargo);
+            (outcome, start.elapsed())
+        };
+        let ended: Vec<(CommandResult, Duration)> = std::thread::scope(|scope| {
+            let start_one = |(_, step): &Step| {
+                let step = *step;
+                scope.spawn(move || timed(step))
+            };
+            let running: Vec<_> = steps.iter().map(start_one).collect();
+            let panicked = |_| (Err(Problems::one("a step panicked")), start.elapsed());
+            running.into_iter().map(|one| one.join().unwrap_or_else(panicked)).collect()
+        });
+        let lengths: Duration = ended.iter().map(|(_, length)| *length).sum();
+        self.overlap += lengths.saturating_sub(start.elapsed());
+        let mut outcomes = Vec::new();
+        for (name, (outcome, length)) in names.into_iter().zip(ended) {
+            self.note(name, length, outcome.is_ok());
+            outcomes.push(named(name, outcome));
+        }
+        Problems::of_all(outcomes)
+    }
+
     fn total(&self) -> Duration {
-        self.0.iter().map(|(_, length, _)| *length).sum()
+        let lengths: Duration = self.steps.iter().map(|(_, length, _)| *length).sum();
+        lengths.saturating_sub(self.overlap)
     }
 
     fn print(&self, fetched: Duration) {
         println!("test: step                              seconds");
-        for (name, length, is_ok) in &self.0 {
+        for (name, length, is_ok) in &self.steps {
             let word = if *is_ok { "" } else { "  FAILED" };
             println!("test: {name:<32} {:8.1}{word}", length.as_secs_f64());
         }
@@ -186,6 +216,11 @@ impl Log {
             fetched.as_secs_f64()
         );
     }
+}
+
+/// The outcome of a step; its problems are told below its name.
+fn named(name: &str, outcome: CommandResult) -> CommandResult {
+    outcome.map_err(|problems| Problems::one(format!("{name}:\n{problems}")))
 }
 
 /// Commands of ours that run one after the other beside the compiler, and what they say.
@@ -257,4 +292,25 @@ pub fn beside(cargo: &Cargo, is_anew: bool) -> CommandResult {
         log.step(name, || run(words)).inspect(|()| stamp.leave())
     };
     Problems::of_all(BESIDE.iter().map(&mut stamped).collect::<Vec<CommandResult>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_at_once_are_told_in_their_order_and_counted_once() {
+        let cargo = Cargo::find().unwrap();
+        let fail = |_: &Cargo| {
+            std::thread::sleep(Duration::from_millis(50));
+            Err(Problems::one("as asked"))
+        };
+        let mut log = Log::default();
+        let start = Instant::now();
+        let told = log.at_once(&cargo, &[("one", fail), ("other", fail)]);
+        let expected = "one:\nas asked\n\nother:\nas asked\n\n";
+        assert_eq!(told.unwrap_err().to_string(), expected);
+        assert_eq!(log.steps.len(), 2);
+        assert!(log.total() <= start.elapsed());
+    }
 }
