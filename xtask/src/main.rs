@@ -33,7 +33,7 @@ mod ui;
 use cargo::Cargo;
 use clap::Parser;
 use harness::Scale;
-use problems::{CommandResult, Problems};
+use problems::CommandResult;
 use soaks::{GuestAmount, HostAmount};
 use std::process::ExitCode;
 use suite::{Tier, Wish};
@@ -41,7 +41,7 @@ use suite::{Tier, Wish};
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's automation", disable_version_flag = true)]
 enum Command {
-    /// What needs no privilege, no guest and no other program: two minutes
+    /// Format, tidy, clippy, and what needs no privilege, no guest and no other program: two minutes
     Quick,
     /// Everything that is checked before a change is taken; with names, only the tests whose names
     /// contain one of them, whatever their tier
@@ -171,7 +171,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> CommandResult {
     let cargo = Cargo::find()?;
     match command {
-        Command::Quick => quick(&cargo),
+        Command::Quick => steps::quick(&cargo),
         Command::Test(choice) => test(&cargo, choice),
         Command::Nightly { smoke: true } => steps::smoke(&cargo.linting()),
         Command::Nightly { smoke: false } => steps::run(&cargo, Tier::Nightly),
@@ -199,14 +199,6 @@ fn run(command: Command) -> CommandResult {
         Command::Twice { smoke } => twice::twice(&cargo, Scale::of(smoke)),
         Command::Install(destination) => install::install(&cargo, &destination),
     }
-}
-
-/// The cheapest refusals and the quick tests; then what the changed files need beside them.
-fn quick(cargo: &Cargo) -> CommandResult {
-    let refused = Problems::of_all([format::format(cargo, true), tidy::tidy(cargo)]);
-    let tested = suite::test(cargo, &Wish::of(Tier::Quick));
-    suite::advise(cargo)?;
-    refused.and(tested)
 }
 
 fn test(cargo: &Cargo, TestChoice { names, list, anew }: TestChoice) -> CommandResult {

@@ -1,4 +1,5 @@
-//! `cargo xtask test` and `cargo xtask nightly`: set-up, cheap refusals, then everything else.
+//! `cargo xtask test` and `cargo xtask nightly`: set-up, cheap refusals, then everything else; and
+//! `cargo xtask quick`, which has the cheapest of these steps.
 //!
 //! A refusal (format, tidy, licences, clippy, documentation, stale pages) ends it before anything
 //! long begins.
@@ -26,9 +27,13 @@ const SET_UP: &[Step] = &[
     ("what the bank is built of", bank::fetch),
 ];
 
+const FMT: Step = ("fmt", |cargo| format::format(cargo, true));
+const TIDY: Step = ("tidy", tidy::tidy);
+
 /// What is refused in seconds, all at once.
-const REFUSALS: &[Step] =
-    &[("fmt", |cargo| format::format(cargo, true)), ("tidy", tidy::tidy), ("deny", deny::deny)];
+const REFUSALS: &[Step] = &[FMT, TIDY, ("deny", deny::deny)];
+/// Those of them that need no network.
+const QUICK_REFUSALS: &[Step] = &[FMT, TIDY];
 
 /// What is tested beside the compiler, each by a command of its own, and not again while all that
 /// it rests on is the same.
@@ -117,6 +122,20 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     }
     log.print(fetched);
     Problems::of_all(outcomes)
+}
+
+/// The cheapest refusals and the quick tests, linted as they are built, so that what `run` built is
+/// not built again; then what the changed files need beside them.
+pub fn quick(cargo: &Cargo) -> CommandResult {
+    let mut log = Log::default();
+    let linting = cargo.linting();
+    let refused = log.at_once(cargo, QUICK_REFUSALS);
+    let built = refused.and_then(|()| log.step("clippy and build", || suite::build(&linting)));
+    let test = || suite::test(&linting, &Wish::of(Tier::Quick));
+    let tested = built.and_then(|()| log.step("tests", test));
+    log.print(Duration::ZERO);
+    suite::advise(cargo)?;
+    tested
 }
 
 /// Does what rests on the project's files alone, unless it was done with the same ones and the same
@@ -301,7 +320,7 @@ mod tests {
     #[test]
     fn steps_at_once_are_told_in_their_order_and_counted_once() {
         let cargo = Cargo::find().unwrap();
-        let fail = |_: &Cargo| {
+        let fail = |_: &Cargo| -> CommandResult {
             std::thread::sleep(Duration::from_millis(50));
             Err(Problems::one("as asked"))
         };
