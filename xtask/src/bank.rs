@@ -3,6 +3,7 @@
 //! artefacts that its lock file names (crates/build-user).
 
 use crate::cargo::Cargo;
+use crate::harness::Scale;
 use crate::problems::{CommandResult, Problems};
 use artefacts::programs::Programs;
 use build_user::{BuildUser, BuildVariables, LockedMaven, NOT_FETCHED, TreeBuild, TreeCommand};
@@ -20,6 +21,8 @@ const ALWAYS: [&str; 2] = ["--batch-mode", "--quiet"];
 const FETCH: [&str; 3] = ["-Dtest=MoneyTest", "-Dsurefire.failIfNoSpecifiedTests=false", "package"];
 /// Builds and tests all of it.
 const TEST: [&str; 1] = ["package"];
+/// Neither builds nor fetches anything.
+const SMOKE: [&str; 1] = ["--version"];
 /// Where Maven keeps what it fetched for this user; what of it the lock file names need not be
 /// fetched again.
 const OF_CALLER: &str = ".m2/repository";
@@ -65,8 +68,20 @@ pub fn fetch(cargo: &Cargo) -> CommandResult {
 }
 
 /// Writes the lock file anew, from what a build and its tests ask for.
-pub fn lock(cargo: &Cargo) -> CommandResult {
+///
+/// A smoke run fetches nothing and writes nothing: it starts Maven as that would, and compares the
+/// lock file with what would be written of what was fetched before.
+pub fn lock(cargo: &Cargo, scale: Scale) -> CommandResult {
     let bank = Bank::find(cargo)?;
+    if scale == Scale::Smoke {
+        bank.run(bank.maven.fetching(&bank.program, &words(&SMOKE), bank.tree()))?;
+        let count = bank.maven.compare_lock().map_err(Problems::one)?;
+        println!("bank: {LOCK} names {count} artefacts that were fetched before, as it would anew");
+        return match count {
+            0 => Err(Problems::one("nothing was fetched before")),
+            _ => Ok(()),
+        };
+    }
     bank.run(bank.maven.fetching(&bank.program, &words(&TEST), bank.tree()))?;
     let count = bank.maven.write_lock().map_err(Problems::one)?;
     println!("bank: {LOCK} names {count} artefacts; read what changed before you commit it");

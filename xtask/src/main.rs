@@ -68,6 +68,9 @@ enum Command {
         /// Write its lock file anew instead, after a dependency was changed
         #[arg(long)]
         lock: bool,
+        /// Only show that this still runs, from what was fetched before
+        #[arg(long, requires = "lock")]
+        smoke: bool,
     },
     /// The page and the bank, as `test` runs them beside the compiler
     #[command(hide = true)]
@@ -177,8 +180,8 @@ fn run(command: Command) -> CommandResult {
         Command::Nightly { smoke: false } => steps::run(&cargo, Tier::Nightly),
         Command::Tidy => tidy::tidy(&cargo),
         Command::Fmt => format::format(&cargo, false),
-        Command::Bank { lock: true } => bank::lock(&cargo),
-        Command::Bank { lock: false } => bank::test(&cargo),
+        Command::Bank { lock: true, smoke } => bank::lock(&cargo, Scale::of(smoke)),
+        Command::Bank { lock: false, .. } => bank::test(&cargo),
         Command::Beside { anew } => steps::beside(&cargo, anew),
         Command::Ui { test: false } => ui::build(&cargo),
         Command::Ui { test: true } => ui::test(&cargo),

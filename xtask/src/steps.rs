@@ -115,7 +115,9 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     let tests = log.step("tests", || suite::test(&linting, &Wish::of(tier)));
     let smoke = log.step("night, smoke run", || smoke(&linting));
     let installed = log.step("install, smoke run", || install::smoke(cargo));
-    let mut outcomes = vec![kernels, tested_beside, tests, smoke, installed];
+    let lock = || bank::lock(cargo, Scale::Smoke);
+    let locked = log.step("lock file of the bank, smoke run", lock);
+    let mut outcomes = vec![kernels, tested_beside, tests, smoke, installed, locked];
     if tier == Tier::Nightly {
         let steps = nightly::STEPS.iter();
         outcomes.extend(steps.map(|step| log.step(step.name, || (step.run)(cargo, Scale::Whole))));

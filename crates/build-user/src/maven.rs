@@ -182,16 +182,31 @@ impl LockedMaven {
     /// # Errors
     /// When something cannot be read, or the file not written.
     pub fn write_lock(&self) -> Result<usize> {
-        let incoming = self.incoming();
-        let mut text = String::new();
-        let all = artefacts_in(&incoming)?;
-        for inside in &all {
-            let digest = digest::of_bytes(&bytes_of(&incoming, inside)?);
-            text += &format!("{digest}  {}\n", inside.display());
-        }
+        let lines = lock_lines(&self.incoming())?;
         let path = self.directory.join(LOCK);
-        fs::write(&path, text).map_err(|error| Error::file("write", &path, error))?;
-        Ok(all.len())
+        fs::write(&path, lines.concat()).map_err(|error| Error::file("write", &path, error))?;
+        Ok(lines.len())
+    }
+
+    /// Compares the lock file with what would be written of our repository, which may lack what was
+    /// not needed yet. Says how much it has.
+    ///
+    /// # Errors
+    /// When something cannot be read, or would be written that the lock file has not in its order.
+    pub fn compare_lock(&self) -> Result<usize> {
+        let lines = lock_lines(&self.repository())?;
+        let path = self.directory.join(LOCK);
+        let text = fs::read_to_string(&path).map_err(|error| Error::file("read", &path, error))?;
+        let mut known = text.split_inclusive('\n');
+        match lines.iter().find(|line| !known.any(|one| one == line.as_str())) {
+            None => Ok(lines.len()),
+            Some(line) => Err(Error::new(
+                ErrorKind::Environment,
+                format!("cannot find in {} what would be written there", path.display()),
+                format!("it has not in its order: {}", line.trim_end()),
+                "write it anew (cargo xtask bank --lock) and read what changed",
+            )),
+        }
     }
 
     fn repository(&self) -> PathBuf {
@@ -237,6 +252,19 @@ fn artefacts_in(repository: &Path) -> Result<Vec<PathBuf>> {
         !NOTES.iter().any(|note| name.ends_with(note) || name.starts_with(note))
     };
     Ok(files_below(repository)?.into_iter().filter(is_artefact).collect())
+}
+
+/// The lines of a lock file that names all artefacts of a repository.
+fn lock_lines(repository: &Path) -> Result<Vec<String>> {
+    let line = |inside: PathBuf| -> Result<String> {
+        let digest = digest::of_bytes(&bytes_of(repository, &inside)?);
+        Ok(format!("{digest}  {}\n", inside.display()))
+    };
+    let mut artefacts = artefacts_in(repository)?;
+    // In the order of the letters, as sort(1) has it and the lock file: a path would put `a/b` before
+    // `a-b`.
+    artefacts.sort_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
+    artefacts.into_iter().map(line).collect()
 }
 
 fn bytes_of(directory: &Path, inside: &Path) -> Result<Vec<u8>> {
@@ -342,6 +370,33 @@ mod tests {
         }
         let nothing = tempfile::tempdir().unwrap();
         assert!(LockedMaven::of(nothing.path()).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_lock_file_is_in_the_order_of_the_letters() {
+        let project = Project::new();
+        for name in ["a/b/c.jar", "a/b-d/c.jar", "a/b.jar"] {
+            project.put(&format!("target/incoming/{name}"), "good");
+        }
+        project.maven().write_lock().unwrap();
+        let text = fs::read_to_string(project.at(LOCK)).unwrap();
+        let names: Vec<&str> = text.lines().filter_map(|line| line.split("  ").nth(1)).collect();
+        assert_eq!(names, ["a/b-d/c.jar", "a/b.jar", "a/b/c.jar"]);
+    }
+
+    #[test]
+    fn a_lock_file_has_what_would_be_written_of_the_repository() {
+        let project = Project::new();
+        fs::create_dir_all(project.at("target/repository")).unwrap();
+        assert_eq!(project.maven().compare_lock().unwrap(), 0);
+        project.put("target/repository/a/a.jar", "good");
+        assert_eq!(project.maven().compare_lock().unwrap(), 1);
+        for (name, text) in [("a/a.jar", "evil"), ("b/b.jar", "good")] {
+            project.put("target/repository/a/a.jar", "good");
+            project.put(&format!("target/repository/{name}"), text);
+            let error = project.maven().compare_lock().unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
+        }
     }
 
     #[test]
