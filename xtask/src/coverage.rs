@@ -7,6 +7,7 @@ use crate::cargo::{Cargo, PLATFORM, succeed};
 use crate::harness::{self, Scale};
 use crate::problems::{CommandResult, Problems};
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -32,11 +33,18 @@ const COMPILERS: [&str; 2] = ["clang++-19", "c++"];
 /// A smoke run: a target that has always been there, and so many inputs of it.
 const SMOKE_TARGET: &str = "cpu-list";
 const SMOKE_INPUTS: u64 = 1_000;
+/// Where a smoke run compiles a sample, what that is, and the section of an object that has its
+/// counters.
+const SAMPLED: &str = "target/tests/counters";
+const SAMPLE: &str = "#[no_mangle]\npub extern \"C\" fn sample(number: u32) -> u32 {\n    \
+    if number > 3 { number / 3 } else { 7 }\n}\n";
+const COUNTERS: &str = "__sancov_cntrs";
 
 /// Builds the program, and guides these targets, or all.
 ///
-/// A smoke run builds nothing, because that takes minutes. It has one target for a moment, with the
-/// program that the last whole run built; where there is none, it says so.
+/// A smoke run builds no program, because that takes minutes. It looks whether the compiler still
+/// adds counters, and has one target for a moment, with the program that the last whole run built;
+/// where there is none, it says so.
 pub fn fuzz(
     cargo: &Cargo,
     scale: Scale,
@@ -55,6 +63,7 @@ pub fn fuzz(
 }
 
 fn smoke(cargo: &Cargo) -> CommandResult {
+    sample(cargo)?;
     if !program(cargo).is_file() {
         // Also where skips are refused: no machine has it before its first night.
         println!(
@@ -66,6 +75,27 @@ fn smoke(cargo: &Cargo) -> CommandResult {
     let mut words = words(cargo);
     words.extend([format!("--inputs={SMOKE_INPUTS}"), SMOKE_TARGET.to_owned()]);
     harness::run(cargo, Scale::Smoke, "fuzz", words)
+}
+
+/// Compiles a sample as the program is compiled, and looks whether it has counters.
+fn sample(cargo: &Cargo) -> CommandResult {
+    let directory = cargo.root().join(SAMPLED);
+    let cannot = |error: std::io::Error| {
+        Problems::one(format!("cannot compile in {}: {error}", directory.display()))
+    };
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).map_err(cannot)?;
+    let (source, object) = (directory.join("sample.rs"), directory.join("sample.o"));
+    fs::write(&source, SAMPLE).map_err(cannot)?;
+    let mut command = Command::new("rustc");
+    command.args(["--edition=2021", "--crate-type=lib", "--emit=obj", "--target", PLATFORM]);
+    command.args(["-Copt-level=2", "-Ccodegen-units=1"]).args(FLAGS);
+    succeed(command.arg("-o").arg(&object).arg(&source))?;
+    let bytes = fs::read(&object).map_err(cannot)?;
+    if bytes.windows(COUNTERS.len()).any(|some| some == COUNTERS.as_bytes()) {
+        return Ok(());
+    }
+    Err(Problems::one(format!("the compiler adds no counters with {}", FLAGS.join(" "))))
 }
 
 /// What `fuzz` is told of every guided run.
