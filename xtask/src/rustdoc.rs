@@ -7,12 +7,12 @@
 
 use crate::cargo::{Cargo, succeed};
 use crate::harness::Scale;
+use crate::parallel;
 use crate::problems::{CommandResult, Problems};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::sync::{Mutex, PoisonError};
 
 /// Where documentation goes, of a process that stands in for rustdoc.
 const OUTPUT: &str = "SCHEDLAB_RUSTDOC_OUTPUT";
@@ -58,24 +58,15 @@ pub fn document(cargo: &Cargo) -> CommandResult {
 
 /// Calls rustdoc so often, as many at a time as there are processors.
 fn run_all(calls: Vec<Call>) -> CommandResult {
-    let waiting = Mutex::new(calls);
-    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let work = || {
-        let mut outcomes = Vec::new();
-        while let Some(call) = next() {
+    let job = |call: Call| {
+        move || {
             let mut command = Command::new("rustdoc");
             command.args(call.arguments).current_dir(call.directory);
             // What stands in for rustdoc would stand in for it again.
-            outcomes.push(succeed(command.envs(call.variables).env_remove(OUTPUT)));
+            succeed(command.envs(call.variables).env_remove(OUTPUT))
         }
-        Problems::of_all(outcomes)
     };
-    let count = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
-        let panicked = |_| Err(Problems::one("documenting panicked".to_owned()));
-        Problems::of_all(workers.into_iter().map(|one| one.join().unwrap_or_else(panicked)))
-    })
+    Problems::of_all(parallel::all(calls.into_iter().map(job).collect::<Vec<_>>())?)
 }
 
 /// What cargo doc says of every crate, programs too; in a smoke run, of one that has few
