@@ -6,8 +6,54 @@ pub fn round_significant(value: f64) -> f64 {
     if !value.is_finite() || value == 0.0 {
         return value;
     }
-    // Formatting rounds correctly and independently of the FPU.
-    format!("{value:.11e}").parse().unwrap_or(value)
+    let size = scaled(value.abs()).unwrap_or_else(|| by_text(value.abs()));
+    size.copysign(value)
+}
+
+/// Formatting rounds correctly and independently of the FPU.
+fn by_text(size: f64) -> f64 {
+    format!("{size:.11e}").parse().unwrap_or(size)
+}
+
+/// Powers of ten that a double holds exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// Numbers of twelve digits.
+const TWELVE_DIGITS: std::ops::Range<f64> = 1e11..1e12;
+
+/// A digit this near the middle between two is left to the text: the product that it was taken from is
+/// wrong by at most 2^-14.
+const NEAR_MIDDLE: f64 = 1e-3;
+
+/// What [`by_text`] gives of a number above zero, without a text; none where that cannot be told.
+///
+/// Each step rounds once, as IEEE 754 defines it. The product with a power of ten that is exact, or the
+/// quotient, is off by at most 2^-14 where it has twelve digits, so that it is rounded to the same whole
+/// number as the exact one unless it lies near the middle of two. That whole number and the power
+/// are exact, and their quotient or product is therefore the double next to the decimal number, which
+/// is what reading the text gives. Where the product is rounded up to the next power of ten, so is the
+/// text.
+fn scaled(size: f64) -> Option<f64> {
+    let exponent = (size.to_bits() >> 52) as i32 - 1_023;
+    // 1233 / 4096 is about the logarithm of 2; what is one less or more is seen below.
+    let places = 11 - ((exponent * 1_233) >> 12);
+    [places, places - 1].into_iter().find_map(|places| {
+        let power = *POWERS.get(places.unsigned_abs() as usize)?;
+        let product = if places < 0 { size / power } else { size * power };
+        if !TWELVE_DIGITS.contains(&product) {
+            return None;
+        }
+        let whole = product as i64;
+        let part = product - whole as f64;
+        if (part - 0.5).abs() < NEAR_MIDDLE {
+            return None;
+        }
+        let digits = (whole + i64::from(part > 0.5)) as f64;
+        Some(if places < 0 { digits * power } else { digits / power })
+    })
 }
 
 /// A p-value as people read it; a tiny one is bounded, never shown as 0: `0.012`, `< 0.001`.
@@ -42,5 +88,45 @@ mod tests {
         assert_eq!(round_significant(1.234_567_890_123_456), 1.234_567_890_12);
         assert_eq!(round_significant(-0.0), 0.0);
         assert!(round_significant(f64::INFINITY).is_infinite());
+    }
+
+    #[test]
+    fn rounding_by_numbers_is_rounding_by_text() {
+        let mut sizes: Vec<f64> = vec![f64::MIN_POSITIVE, 5e-324, f64::MAX, 1.0 / 3.0, 2.0 / 3.0];
+        for exponent in -30..40 {
+            let power: f64 = format!("1e{exponent}").parse().unwrap();
+            for factor in [1.0, 1.5, 5.0, 9.999_999_999_995, 1.000_000_000_005, 1.000_000_000_015] {
+                let size = power * factor;
+                sizes.extend([size.next_down(), size, size.next_up()]);
+            }
+        }
+        // Middles of two that are exact, and what people write.
+        sizes.extend((0..64).map(|number| 1e11 + f64::from(number) + 0.5));
+        sizes.extend((1..2_000).flat_map(|number| {
+            [1.0, 10.0, 1e3, 1e4, 1e9].map(|power| f64::from(number * 7) / power)
+        }));
+        let mut state = 12_345_u64;
+        for _ in 0..100_000 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let noise = (state >> 11) as f64 / (1_u64 << 53) as f64;
+            let any = f64::from_bits(state >> 1);
+            sizes.extend([100.0 + 10.0 * noise, noise * 1e-9, noise * 1e20]);
+            sizes.extend(Some(any).filter(|any| any.is_finite()));
+        }
+        let sizes: Vec<f64> = sizes.into_iter().filter(|size| *size != 0.0).collect();
+        for size in &sizes {
+            let expected = by_text(*size);
+            assert_eq!(round_significant(*size).to_bits(), expected.to_bits(), "{size:e}");
+            assert_eq!(round_significant(-size).to_bits(), (-expected).to_bits(), "-{size:e}");
+            let again = round_significant(expected);
+            assert!(!size.is_normal() || again == expected, "{size:e} again");
+        }
+        // Most of what is measured needs no text.
+        let usual = |size: &&f64| (1e-9..1e20).contains(*size);
+        let of_usual = sizes.iter().filter(usual).count();
+        let by_numbers = sizes.iter().filter(usual).filter(|size| scaled(**size).is_some()).count();
+        assert!(by_numbers * 100 > of_usual * 95, "{by_numbers} of {of_usual}");
     }
 }
