@@ -438,10 +438,12 @@ impl RowGroups {
             begin += of_one.len();
         }
         groups.sort_unstable_by_key(|(first, _)| *first);
-        Self {
-            rows: sorted.into_iter().map(|(_, row)| row).collect(),
-            groups: groups.into_iter().map(|(_, rows)| rows).collect(),
-        }
+        // Collected in the place of what was sorted, of which this returns what is left.
+        let mut rows: Vec<u32> = sorted.into_iter().map(|(_, row)| row).collect();
+        let mut groups: Vec<Range<usize>> = groups.into_iter().map(|(_, rows)| rows).collect();
+        rows.shrink_to_fit();
+        groups.shrink_to_fit();
+        Self { rows, groups }
     }
 
     fn iter(&self) -> impl Iterator<Item = &[u32]> {
