@@ -4,7 +4,7 @@
 
 use crate::column_text::ColumnText;
 use crate::table_row::TableRow;
-use model::{Metric, Sample, SampleData, SharedName, UnlikeMix};
+use model::{Metric, PLAN_SUBJECTS, Sample, SampleData, SharedName, UnlikeMix};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A column with more levels than these tells no kinds apart.
@@ -27,7 +27,10 @@ type KindPlace = (String, SharedName, Vec<SharedName>);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct UnnamedKinds {
     of_places: BTreeMap<KindPlace, BTreeMap<SharedName, Kinds>>,
-    /// Whether there are more places than are held.
+    /// All subjects of these.
+    subjects: BTreeSet<SharedName>,
+    /// Whether there are more places than are held, or more subjects than an import may have. Then
+    /// nothing is held: no two subjects are compared.
     is_cut: bool,
 }
 
@@ -55,13 +58,9 @@ type FoundMix = (f64, String);
 impl UnnamedKinds {
     /// Takes what the rows of a file have in these columns.
     pub(crate) fn add(&mut self, columns: &[(&str, &ColumnText)], rows: &[TableRow]) {
-        let is_kind = |fields: &ColumnText| {
-            let levels: BTreeSet<&str> = fields.iter().collect();
-            levels.len() <= MOST_KINDS
-        };
         let columns: Vec<(&str, &ColumnText)> =
-            columns.iter().copied().filter(|(_, fields)| is_kind(fields)).collect();
-        if columns.is_empty() {
+            columns.iter().copied().filter(|(_, fields)| has_few_levels(fields)).collect();
+        if columns.is_empty() || self.is_cut {
             return;
         }
         let cell = |at: usize| (&rows[at].levels, &rows[at].subject);
@@ -71,6 +70,11 @@ impl UnnamedKinds {
             (cell(*one), execution(*one)).cmp(&(cell(*other), execution(*other)))
         });
         for of_cell in order.chunk_by(|one, other| cell(*one) == cell(*other)) {
+            let (levels, subject) = cell(of_cell[0]);
+            self.note_subject(subject);
+            if self.is_cut {
+                return;
+            }
             let mut found: BTreeMap<(usize, &SharedName), Kinds> = BTreeMap::new();
             // A row that names no execution is one of its own.
             let is_of_one = |one: &usize, other: &usize| {
@@ -83,17 +87,33 @@ impl UnnamedKinds {
                     }
                 }
             }
-            let (levels, subject) = cell(of_cell[0]);
             for ((column, source), kinds) in found {
                 let place = (columns[column].0.to_owned(), source.clone(), levels.clone());
                 if self.of_places.len() == MOST_HELD && !self.of_places.contains_key(&place) {
-                    self.is_cut = true;
-                    continue;
+                    self.cut();
+                    return;
                 }
                 let of_subjects = self.of_places.entry(place).or_default();
                 of_subjects.entry(subject.clone()).or_default().add(kinds);
             }
         }
+    }
+
+    /// Counts a subject. An import of more than a plan may have is refused once all of it is read.
+    fn note_subject(&mut self, subject: &SharedName) {
+        if self.subjects.contains(subject) {
+            return;
+        }
+        if PLAN_SUBJECTS.check(self.subjects.len() as u64 + 1).is_err() {
+            self.cut();
+            return;
+        }
+        self.subjects.insert(subject.clone());
+    }
+
+    /// Lets go of everything.
+    fn cut(&mut self) {
+        *self = Self { is_cut: true, ..Self::default() };
     }
 
     /// Pairs of subjects whose mixes may make a tenth of the margin of a metric, each with the mix that
@@ -128,6 +148,15 @@ impl UnnamedKinds {
         }
         told(most, metrics)
     }
+}
+
+/// Whether a column may tell kinds apart.
+fn has_few_levels(fields: &ColumnText) -> bool {
+    let mut levels: BTreeSet<&str> = BTreeSet::new();
+    fields.iter().all(|field| {
+        levels.insert(field);
+        levels.len() <= MOST_KINDS
+    })
 }
 
 /// What is told of these: of each pair, or once where there are many.
@@ -310,6 +339,42 @@ mod tests {
             ..Mapping::default()
         };
         imported(&CSV, &files, &mapping).unwrap().plan.imported.unwrap().mixes
+    }
+
+    #[test]
+    fn nothing_is_held_of_more_subjects_than_an_import_may_have() {
+        let row = |number: u64| TableRow {
+            subject: number.to_string().into(),
+            levels: Vec::new(),
+            execution: None,
+            block: None,
+            samples: vec![Sample::value("v".into(), 1.0)],
+            failure: None,
+        };
+        let rows: Vec<TableRow> = (0..=PLAN_SUBJECTS.most).map(row).collect();
+        let mut fields = ColumnText::default();
+        rows.iter().for_each(|_| fields.push("x"));
+        let mut kinds = UnnamedKinds::default();
+        kinds.add(&[("op", &fields)], &rows[1..]);
+        assert_eq!((kinds.subjects.len(), kinds.is_cut), (rows.len() - 1, false));
+        // A subject of a file before it is none more.
+        kinds.add(&[("op", &fields)], &rows[1..]);
+        assert!(!kinds.is_cut);
+        kinds.add(&[("op", &fields)], &rows);
+        let cut = UnnamedKinds { is_cut: true, ..UnnamedKinds::default() };
+        assert_eq!(kinds, cut);
+        kinds.add(&[("op", &fields)], &rows[..1]);
+        assert_eq!(kinds, cut);
+    }
+
+    #[test]
+    fn a_column_of_many_levels_tells_no_kinds_apart() {
+        let mut fields = ColumnText::default();
+        (0..MOST_KINDS).for_each(|level| fields.push(&level.to_string()));
+        fields.push("0");
+        assert!(has_few_levels(&fields));
+        fields.push("one more");
+        assert!(!has_few_levels(&fields));
     }
 
     #[test]
