@@ -434,8 +434,7 @@ impl Column {
 
     /// Whether it tells when each row was measured.
     fn holds_times(&self, rows: &[TableRow]) -> Result<bool, Trouble> {
-        let distinct: BTreeSet<&str> = self.fields.iter().collect();
-        if distinct.len() < 2 {
+        if !self.fields.varies() {
             return Ok(false);
         }
         if self.fields.iter().all(is_date) {
@@ -458,8 +457,9 @@ impl Column {
             return Ok(is_called_so || rise(&numbers, rows));
         }
         // What begins anew for each subject tells no order of them.
-        let is_of_all = distinct.len() == self.fields.len();
-        Ok(is_of_all && (is_called_so || SEQUENCES.contains(&id.as_str())))
+        let is_of_all =
+            || self.fields.iter().collect::<BTreeSet<&str>>().len() == self.fields.len();
+        Ok((is_called_so || SEQUENCES.contains(&id.as_str())) && is_of_all())
     }
 }
 
