@@ -41,7 +41,7 @@ pub(crate) fn last_digit_of(mantissa: &str, exponent: &str) -> Option<f64> {
 }
 
 /// The number that is written `1e` and this exponent.
-fn power_of_ten(exponent: i64) -> Option<f64> {
+pub(crate) fn power_of_ten(exponent: i64) -> Option<f64> {
     // Those that most numbers have; a file has hundreds of thousands of these.
     const USUAL: [f64; 19] = [
         1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2,

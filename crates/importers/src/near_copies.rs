@@ -1,8 +1,8 @@
 //! Values of one subject that are those of another in another order, with other digits, in part, or
 //! times a factor.
 
-use crate::last_digits::last_digit_of;
-use model::{Invocation, SampleData};
+use crate::last_digits::{last_digit_of, power_of_ten};
+use model::{Invocation, SampleData, last_digit_power};
 
 /// So many equal values are told, and of fewer than these so large a share.
 const LEAST_EQUAL: usize = 3;
@@ -51,11 +51,19 @@ impl MeasuredValues {
 
 impl Rounded {
     fn of(value: f64) -> Self {
+        let digit = match last_digit_power(value) {
+            Some(power) => power_of_ten(i64::from(power)),
+            None => Self::digit_by_text(value),
+        };
+        Self { value, by: digit.unwrap_or(0.0) / 2.0 }
+    }
+
+    /// What the last digit of a value is worth, of its text.
+    fn digit_by_text(value: f64) -> Option<f64> {
         let text = format!("{value:.*e}", DIGITS - 1);
         let (mantissa, exponent) = text.split_once('e').unwrap_or((text.as_str(), "0"));
         let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
-        let digit = last_digit_of(mantissa, exponent);
-        Self { value, by: digit.unwrap_or(0.0) / 2.0 }
+        last_digit_of(mantissa, exponent)
     }
 
     fn times(self, factor: f64) -> Self {
@@ -211,6 +219,17 @@ mod tests {
 
     fn rounded(digits: usize) -> Vec<f64> {
         VALUES.iter().map(|value| format!("{value:.digits$e}").parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_last_digit_is_worth_what_the_text_says() {
+        for number in 1..2_000_u32 {
+            for power in [1e-9, 1e-4, 1.0, 3.0, 1e5] {
+                let value = f64::from(number) * power / 7e2;
+                let digit = Rounded::digit_by_text(value).unwrap_or(0.0);
+                assert_eq!(Rounded::of(value).by, digit / 2.0, "{value}");
+            }
+        }
     }
 
     #[test]

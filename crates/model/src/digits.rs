@@ -30,13 +30,22 @@ const NEAR_MIDDLE: f64 = 1e-3;
 
 /// What [`by_text`] gives of a number above zero, without a text; none where that cannot be told.
 ///
-/// Each step rounds once, as IEEE 754 defines it. The product with a power of ten that is exact, or the
-/// quotient, is off by at most 2^-14 where it has twelve digits, so that it is rounded to the same whole
-/// number as the exact one unless it lies near the middle of two. That whole number and the power
-/// are exact, and their quotient or product is therefore the double next to the decimal number, which
-/// is what reading the text gives. Where the product is rounded up to the next power of ten, so is the
-/// text.
+/// Twelve digits and the power are exact, and their quotient or product, which is rounded once as
+/// IEEE 754 defines it, is therefore the double next to the decimal number, which is what reading the
+/// text gives.
 fn scaled(size: f64) -> Option<f64> {
+    let (digits, places) = twelve_digits(size)?;
+    let power = *POWERS.get(places.unsigned_abs() as usize)?;
+    Some(if places < 0 { digits as f64 * power } else { digits as f64 / power })
+}
+
+/// The twelve digits that formatting gives of a number above zero, as a whole number, and how many of
+/// them stand behind the point; none where that cannot be told without a text.
+///
+/// The product with a power of ten that is exact, or the quotient, is off by at most 2^-14 where it has
+/// twelve digits, so that it is rounded to the same whole number as the exact one unless it lies near
+/// the middle of two. Where it is rounded up to the next power of ten, so is the text.
+fn twelve_digits(size: f64) -> Option<(i64, i32)> {
     let exponent = (size.to_bits() >> 52) as i32 - 1_023;
     // 1233 / 4096 is about the logarithm of 2; what is one less or more is seen below.
     let places = 11 - ((exponent * 1_233) >> 12);
@@ -48,12 +57,24 @@ fn scaled(size: f64) -> Option<f64> {
         }
         let whole = product as i64;
         let part = product - whole as f64;
-        if (part - 0.5).abs() < NEAR_MIDDLE {
-            return None;
-        }
-        let digits = (whole + i64::from(part > 0.5)) as f64;
-        Some(if places < 0 { digits * power } else { digits / power })
+        let is_near_middle = (part - 0.5).abs() < NEAR_MIDDLE;
+        (!is_near_middle).then_some((whole + i64::from(part > 0.5), places))
     })
+}
+
+/// The power of ten of the last one of twelve significant digits that is not 0: -2 of `1.25`, 3 of
+/// `15e3`. None of what is not above zero, and where only a text tells it.
+pub fn last_digit_power(value: f64) -> Option<i32> {
+    if !value.is_finite() || value <= 0.0 {
+        return None;
+    }
+    let (mut digits, places) = twelve_digits(value)?;
+    let mut power = -places;
+    while digits % 10 == 0 {
+        digits /= 10;
+        power += 1;
+    }
+    Some(power)
 }
 
 /// A p-value as people read it; a tiny one is bounded, never shown as 0: `0.012`, `< 0.001`.
@@ -123,6 +144,15 @@ mod tests {
             let again = round_significant(expected);
             assert!(!size.is_normal() || again == expected, "{size:e} again");
         }
+        for size in sizes.iter().filter(|size| **size > 0.0) {
+            let text = format!("{size:.11e}");
+            let (mantissa, exponent) = text.split_once('e').unwrap();
+            let decimals = mantissa.trim_end_matches('0').len().saturating_sub(2) as i32;
+            let expected = exponent.parse::<i32>().unwrap() - decimals;
+            assert!(last_digit_power(*size).is_none_or(|power| power == expected), "{size:e}");
+        }
+        let told = [1.25, 15e3, 100.0, 0.1, -1.0, 0.0].map(last_digit_power);
+        assert_eq!(told, [Some(-2), Some(3), Some(2), Some(-1), None, None]);
         // Most of what is measured needs no text.
         let usual = |size: &&f64| (1e-9..1e20).contains(*size);
         let of_usual = sizes.iter().filter(usual).count();

@@ -55,7 +55,7 @@ pub use claim::{
 };
 pub use comparisons::{Comparisons, Group, groups};
 pub use cpu_list::CpuList;
-pub use digits::{p_equation, p_value, round_significant};
+pub use digits::{last_digit_power, p_equation, p_value, round_significant};
 pub use doubt::Doubt;
 pub use finding::{
     BlockEffect, Companion, DECLARED_FAMILY, DecidingInterval, Diagnostics, Effect, FailureCount,
