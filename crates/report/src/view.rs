@@ -433,13 +433,16 @@ fn is_unblocked(imported: Option<&Imported>) -> bool {
 
 /// Distinct boots, where each record names its own (`records.boot_id`).
 fn recorded_boots(records: &[Record]) -> Option<usize> {
-    let boots: BTreeSet<&str> = records.iter().map(|record| record.boot_id.as_str()).collect();
+    // Those of one boot follow each other; there are hundreds of thousands.
+    let of_boots = records.chunk_by(|one, other| one.boot_id == other.boot_id);
+    let boots: BTreeSet<&str> = of_boots.map(|of_boot| of_boot[0].boot_id.as_str()).collect();
     (!boots.contains("")).then_some(boots.len())
 }
 
 /// Blocks of which there is a record.
 fn recorded_blocks(records: &[Record]) -> usize {
-    records.iter().map(|record| record.block).collect::<BTreeSet<u32>>().len()
+    let of_blocks = records.chunk_by(|one, other| one.block == other.block);
+    of_blocks.map(|of_block| of_block[0].block).collect::<BTreeSet<u32>>().len()
 }
 
 /// How many blocks were planned, where so many were not recorded: an adaptive campaign may end at a
