@@ -29,17 +29,18 @@ impl Figures {
     /// When this binary has none, or the data are not what the script expects.
     pub fn of(json: &str) -> Result<Self, Error> {
         let script = web::FIGURES.ok_or(Error::NotBuilt)?;
-        Self::with(script, json)
+        Self::with(script, json, MOST_QUESTIONS)
     }
 
-    fn with(script: &str, json: &str) -> Result<Self, Error> {
+    /// The same of any script, which may ask so often whether to go on.
+    fn with(script: &str, json: &str, most_questions: u64) -> Result<Self, Error> {
         let questions = Arc::new(AtomicU64::new(0));
         let runtime = Runtime::new().map_err(failed)?;
         runtime.set_memory_limit(MEMORY_BYTES);
         runtime.set_max_stack_size(STACK_BYTES);
         let asked = Arc::clone(&questions);
         runtime.set_interrupt_handler(Some(Box::new(move || {
-            asked.fetch_add(1, Ordering::Relaxed) >= MOST_QUESTIONS
+            asked.fetch_add(1, Ordering::Relaxed) >= most_questions
         })));
         let context = Context::full(&runtime).map_err(failed)?;
         let text: String = context.with(|engine| {
@@ -84,9 +85,12 @@ fn failed(error: impl std::fmt::Display) -> Error {
 mod tests {
     use super::*;
 
+    /// A script of ours may ask a hundred times as often, which takes ten seconds.
+    const FEW_QUESTIONS: u64 = MOST_QUESTIONS / 100;
+
     fn fails(body: &str) -> String {
         let script = format!("var figures = {{ open: (json) => {{ {body} }} }};");
-        match Figures::with(&script, "{}") {
+        match Figures::with(&script, "{}", FEW_QUESTIONS) {
             Ok(_) => panic!("{body} gave figures"),
             Err(error) => error.to_string(),
         }
