@@ -1,7 +1,8 @@
 //! SIGKILL at every journal and knob step: nothing is left behind.
 //!
-//! Each step is killed once in `make test`: the odd ones with the guardian left to restore, the even
-//! ones with the guardian killed, too. A night does both at every step.
+//! Each step is tried once in `make test`: of three that follow each other, one is killed and the
+//! guardian restores, one is killed with the guardian, and at one the journal has no more space. A
+//! night does all three at every step.
 
 use crate::bench::Bench;
 use crate::fake_root::{self, Fate};
@@ -47,17 +48,17 @@ const MOST_STEPS: u64 = 600;
 
 #[test]
 fn after_a_kill_at_any_step_the_guardian_alone_puts_every_knob_back() {
-    guardian_alone((1..=MOST_STEPS).step_by(2));
+    guardian_alone((1..=MOST_STEPS).step_by(3));
 }
 
 #[test]
 fn after_a_kill_of_the_guardian_too_the_next_start_puts_every_knob_back() {
-    next_start((2..=MOST_STEPS).step_by(2));
+    next_start((2..=MOST_STEPS).step_by(3));
 }
 
 #[test]
 fn a_journal_without_space_leaves_nothing_changed_and_the_run_says_so() {
-    without_space((1..=MOST_STEPS).step_by(2));
+    without_space((3..=MOST_STEPS).step_by(3));
 }
 
 mod whole {
@@ -65,17 +66,17 @@ mod whole {
 
     #[test]
     fn the_guardian_alone_puts_every_knob_back_after_the_other_kills() {
-        guardian_alone((2..=MOST_STEPS).step_by(2));
+        guardian_alone((1..=MOST_STEPS).filter(|step| step % 3 != 1));
     }
 
     #[test]
     fn the_next_start_puts_every_knob_back_after_the_other_kills() {
-        next_start((1..=MOST_STEPS).step_by(2));
+        next_start((1..=MOST_STEPS).filter(|step| step % 3 != 2));
     }
 
     #[test]
     fn a_journal_without_space_leaves_nothing_changed_at_the_other_steps() {
-        without_space((2..=MOST_STEPS).step_by(2));
+        without_space((1..=MOST_STEPS).filter(|step| step % 3 != 0));
     }
 }
 
