@@ -1,7 +1,7 @@
 //! Values that stand twice: a file that was given under two names, a block or executions that were
 //! copied.
 
-use crate::near_copies::{MeasuredValues, near_copy};
+use crate::near_copies::{MeasuredValues, PlacedTrial, near_copy, scaled_in_blocks};
 use crate::repeated::{DescribedCopy, digest, repeated};
 use model::{Caveat, CaveatCode, Invocation, Record, SampleData};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +47,9 @@ pub(crate) fn copied(records: &[Record], has_blocks: bool) -> Copies {
     let mut found = subjects(records);
     if has_blocks {
         found.extend(blocks(records));
+        let scaled = scaled_blocks(records);
+        let known: BTreeSet<Vec<&str>> = found.iter().map(|(_, of)| of.clone()).collect();
+        found.extend(scaled.into_iter().filter(|(_, of)| !known.contains(of)));
     }
     found.extend(repeated(records));
     let mut copies = Copies::default();
@@ -149,7 +152,10 @@ fn near_copies<'a>(
     for source in sources {
         let values: Vec<(&'a str, MeasuredValues)> = subjects
             .iter()
-            .map(|(subject, records)| (*subject, MeasuredValues::of(records, source)))
+            .map(|(subject, records)| {
+                let trials = (0..).zip(records).map(|(at, one)| ((at, 0), *one));
+                (*subject, MeasuredValues::of(trials, source))
+            })
             .collect();
         for (index, (one, of_one)) in values.iter().enumerate() {
             for (other, of_other) in &values[index + 1..] {
@@ -192,6 +198,72 @@ fn blocks(records: &[Record]) -> Vec<DescribedCopy<'_>> {
         (detail, of)
     })
     .collect()
+}
+
+/// What was measured in blocks of several workloads.
+struct BlockedTrials<'a> {
+    /// What each subject measured, by block and by the number of the workload.
+    by_subject: BTreeMap<&'a str, Vec<PlacedTrial<'a>>>,
+    workloads: usize,
+    sources: BTreeSet<&'a str>,
+}
+
+impl<'a> BlockedTrials<'a> {
+    fn of(records: &'a [Record]) -> Self {
+        let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut sources = BTreeSet::new();
+        let mut by_subject: BTreeMap<&str, Vec<PlacedTrial<'_>>> = BTreeMap::new();
+        for record in records {
+            let next = numbers.len() as u32;
+            let number = *numbers.entry(&record.workload).or_insert(next);
+            let samples = record.invocations.iter().flat_map(|one| &one.samples);
+            sources.extend(samples.map(|sample| sample.source.as_str()));
+            let trials = by_subject.entry(&record.subject).or_default();
+            trials.push(((record.block, number), &*record.invocations));
+        }
+        for trials in by_subject.values_mut() {
+            trials.sort_by_key(|(place, _)| *place);
+        }
+        Self { by_subject, workloads: numbers.len(), sources }
+    }
+
+    /// Whether two subjects were measured at the same places.
+    fn are_paired(&self, one: &str, other: &str) -> bool {
+        let places = |subject: &str| self.by_subject[subject].iter().map(|(place, _)| *place);
+        places(one).eq(places(other))
+    }
+}
+
+/// Two subjects of which one has the values of the other on all workloads, those of each block times a
+/// factor of its own.
+fn scaled_blocks(records: &[Record]) -> Vec<DescribedCopy<'_>> {
+    let blocked = BlockedTrials::of(records);
+    let mut told = Vec::new();
+    if blocked.workloads < 2 {
+        return told;
+    }
+    let mut left = Left { pairs: MOST_PAIRS, values: MOST_VALUES };
+    for source in &blocked.sources {
+        let values: Vec<(&str, MeasuredValues)> = blocked
+            .by_subject
+            .iter()
+            .map(|(subject, trials)| (*subject, MeasuredValues::of(trials.iter().copied(), source)))
+            .collect();
+        for (index, (one, of_one)) in values.iter().enumerate() {
+            for (other, of_other) in &values[index + 1..] {
+                if !blocked.are_paired(one, other) {
+                    continue;
+                }
+                if !left.take(of_one.len() + of_other.len()) {
+                    return told;
+                }
+                let found = scaled_in_blocks((*one, of_one), (*other, of_other));
+                let detail = found.map(|found| format!("{source}: {found}"));
+                told.extend(detail.map(|detail| (detail, vec![*one, *other])));
+            }
+        }
+    }
+    told
 }
 
 /// Whether values have so many digits that the same ones are no accident.
@@ -252,6 +324,53 @@ mod tests {
         let names = ["a", "b", "c", "d", "e", "f", "g"];
         let all: Vec<(&str, [f64; 4])> = names.iter().map(|name| (*name, own(0.0))).collect();
         assert_eq!(named(&all, false), names);
+    }
+
+    #[test]
+    fn one_metric_of_several_that_was_copied_is_told() {
+        let noise = [[0.31, 0.77, 0.12, 0.58, 0.69], [0.94, 0.26, 0.83, 0.45, 0.17]];
+        let of = |subject: &str, noise: [f64; 5]| -> Vec<Record> {
+            let values = (0..).zip([1.123, 1.245, 1.176, 1.278, 1.201]).zip(noise);
+            let one = |((block, value), other)| {
+                let of_metric = |id, value: f64| Sample::values(id, vec![value]);
+                let invocations =
+                    vec![invocation(vec![of_metric("m", value), of_metric("n", other)])];
+                Record { block, invocations, ..fixtures::record(subject, "w") }
+            };
+            values.map(one).collect()
+        };
+        let records = [of("a", noise[0]), of("b", noise[1])].concat();
+        let details = copied(&records, true).caveats.into_iter().map(|caveat| caveat.detail);
+        let expected = "w, m: all 5 values of a are those of b, in the same order";
+        assert_eq!(details.collect::<Vec<_>>(), [expected]);
+    }
+
+    #[test]
+    fn blocks_of_many_workloads_times_factors_of_their_own_are_told() {
+        // The values of 24 trials without an order, or of 6 workloads that are the same in each block.
+        let of = |subject: &str, factors: [f64; 4], shift: f64, different: u32| -> Vec<Record> {
+            let trial = |at: u32| {
+                let (block, workload) = (at / 6, at % 6);
+                let value = f64::from(at % different * 7919 % 97) * (0.010_013 + shift);
+                let value = (1.000_017 + value) * factors[block as usize];
+                let invocations = vec![invocation(vec![Sample::values("m", vec![value])])];
+                let workload = format!("w{workload}");
+                Record { block, invocations, ..fixtures::record(subject, &workload) }
+            };
+            (0..24).map(trial).collect()
+        };
+        let details = |shift: f64, different: u32| -> Vec<String> {
+            let others = of("b", [1.03, 0.97, 1.01, 0.98], shift, different);
+            let records = [of("a", [1.0, 1.02, 0.99, 1.013], 0.0, different), others].concat();
+            copied(&records, true).caveats.into_iter().map(|caveat| caveat.detail).collect()
+        };
+        assert_eq!(
+            details(0.0, 24),
+            ["m: 24 of 24 values of a are those of b times factors that change 3 times"]
+        );
+        assert_eq!(details(0.000_411, 24), [""; 0]);
+        // Work that is the same in each block, on a machine whose speed changes from trial to trial.
+        assert_eq!(details(0.0, 6), [""; 0]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod registry;
 mod repeated;
 mod row_order;
 mod run_numbers;
+mod scaled_runs;
 mod schbench;
 mod shared_levels;
 mod sockperf;

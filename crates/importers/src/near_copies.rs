@@ -1,8 +1,10 @@
 //! Values of one subject that are those of another in another order, with other digits, in part, or
-//! times a factor.
+//! times a factor, which may change from block to block.
 
 use crate::last_digits::{last_digit_of, power_of_ten};
+use crate::scaled_runs::{LogRatio, are_proportional, dense_spread, scaled_runs};
 use model::{Invocation, SampleData, last_digit_power};
+use std::collections::BTreeMap;
 
 /// So many equal values are told, and of fewer than these so large a share.
 const LEAST_EQUAL: usize = 3;
@@ -12,6 +14,11 @@ const LEAST_SHARE: f64 = 0.8;
 const LEAST_CHANCE: f64 = 1e-9;
 /// Digits of a value that it was given, and not by a conversion of its unit.
 const DIGITS: usize = 12;
+/// A series that is the same in the same order has so many values, of so many times their last digit most
+/// of them (four digits), and of pairs inside it no larger share is equal.
+const LEAST_SERIES: usize = 5;
+const LEAST_STEPS: f64 = 1e3;
+const MOST_TIED: f64 = 0.05;
 
 /// A value, and how far it may lie from what it was rounded from.
 #[derive(Debug, Clone, Copy)]
@@ -20,32 +27,92 @@ struct Rounded {
     by: f64,
 }
 
+/// What was measured in one trial: the block, the number of its workload, and its invocations.
+pub(crate) type PlacedTrial<'a> = ((u32, u32), &'a [Invocation]);
+
+/// Where the values of a trial stand among those of its subject. There are hundreds of thousands.
+struct TrialValues {
+    block: u32,
+    workload: u32,
+    begin: u32,
+    end: u32,
+}
+
 /// The values of one metric of a subject.
 pub(crate) struct MeasuredValues {
     /// In the order of its records.
     values: Vec<Rounded>,
     /// The same from the least to the largest: each other subject is compared with these.
     sorted: Vec<Rounded>,
+    /// Those of each trial, in the same order.
+    trials: Vec<TrialValues>,
+    /// Whether there are values that nothing is said of: zeros and negative ones.
+    is_partial: bool,
 }
 
 impl MeasuredValues {
-    /// Those of a source in these records.
-    pub(crate) fn of(records: &[&[Invocation]], source: &str) -> Self {
-        let samples = records.iter().flat_map(|one| *one).flat_map(|one| &one.samples);
-        let mut values = Vec::new();
-        for sample in samples.filter(|sample| sample.source == source) {
-            if let SampleData::Values(all) = &sample.data {
-                values.extend(all.iter().copied().filter(|value| *value > 0.0).map(Rounded::of));
+    /// Those of a source in these trials.
+    pub(crate) fn of<'a>(trials: impl Iterator<Item = PlacedTrial<'a>>, source: &str) -> Self {
+        let (mut values, mut places, mut is_partial) = (Vec::new(), Vec::new(), false);
+        for ((block, workload), invocations) in trials {
+            let begin = values.len() as u32;
+            let samples = invocations.iter().flat_map(|one| &one.samples);
+            for sample in samples.filter(|sample| sample.source == source) {
+                if let SampleData::Values(all) = &sample.data {
+                    let above = all.iter().copied().filter(|value| *value > 0.0);
+                    let before = values.len();
+                    values.extend(above.map(Rounded::of));
+                    is_partial |= values.len() - before < all.len();
+                }
             }
+            places.push(TrialValues { block, workload, begin, end: values.len() as u32 });
         }
         let mut sorted = values.clone();
         sorted.sort_unstable_by(|one, other| one.value.total_cmp(&other.value));
-        Self { values, sorted }
+        Self { values, sorted, trials: places, is_partial }
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.values.len()
+    }
+
+    fn of_trial(&self, trial: &TrialValues) -> &[Rounded] {
+        &self.values[trial.begin as usize..trial.end as usize]
+    }
+
+    /// Whether the values of a block are those of the next one, times factors that last: those of work
+    /// that is the same in each, on a machine of changing speed. A block of one value shows nothing.
+    fn is_proportional(&self) -> bool {
+        let blocks: Vec<&[TrialValues]> =
+            self.trials.chunk_by(|one, other| one.block == other.block).collect();
+        let mut ratios = Vec::new();
+        for pair in blocks.windows(2) {
+            let next: BTreeMap<u32, &TrialValues> =
+                pair[1].iter().map(|trial| (trial.workload, trial)).collect();
+            let before = ratios.len();
+            for trial in pair[0] {
+                let Some(other) = next.get(&trial.workload) else { continue };
+                let (one, other) = (self.of_trial(trial), self.of_trial(other));
+                if one.len() == other.len() {
+                    ratios.extend(one.iter().zip(other).map(log_ratio));
+                }
+            }
+            if ratios.len() - before < 2 {
+                ratios.truncate(before);
+            }
+        }
+        are_proportional(&ratios)
+    }
+}
+
+/// The logarithm of the quotient of two values.
+fn log_ratio((one, other): (&Rounded, &Rounded)) -> LogRatio {
+    LogRatio {
+        value: one.value,
+        other: other.value,
+        log: (one.value / other.value).ln(),
+        by: one.by / one.value + other.by / other.value,
     }
 }
 
@@ -94,9 +161,63 @@ pub(crate) fn near_copy((one, values): Named<'_>, (other, others): Named<'_>) ->
         };
         return Some(if is_all { of_all() } else { told });
     }
-    let (count, factor) = scaled(&values.values, &others.values, &chance)
-        .or_else(|| scaled(sorted, sorted_others, &chance))?;
-    Some(format!("{count} of {all} values of {one} are those of {other} times {factor:.4}"))
+    if is_same_series(values, others, &chance) {
+        return Some(format!("all {all} values of {one} are those of {other}, in the same order"));
+    }
+    let by_one = scaled(&values.values, &others.values, &chance)
+        .or_else(|| scaled(sorted, sorted_others, &chance));
+    if let Some((count, factor)) = by_one {
+        return Some(format!(
+            "{count} of {all} values of {one} are those of {other} times {factor:.4}"
+        ));
+    }
+    scaled_in_blocks((one, values), (other, others))
+}
+
+/// How many values of the first are those of the second, each run of them times a factor of its own, in
+/// words; none where chance may give as many, or where the values of each subject are those of its other
+/// blocks, times factors.
+pub(crate) fn scaled_in_blocks(
+    (one, values): Named<'_>,
+    (other, others): Named<'_>,
+) -> Option<String> {
+    let (all, count) = (values.len(), others.len());
+    if all != count || values.is_partial || others.is_partial {
+        return None;
+    }
+    let chance = Chance::of(&values.sorted, &others.sorted)?;
+    let ratios: Vec<LogRatio> = values.values.iter().zip(&others.values).map(log_ratio).collect();
+    let found = scaled_runs(&ratios, chance.tied, LEAST_CHANCE)?;
+    if values.is_proportional() || others.is_proportional() {
+        return None;
+    }
+    let count = found.values;
+    let factors = match found.runs - 1 {
+        0 => "one factor".to_owned(),
+        1 => "factors that change once".to_owned(),
+        changes => format!("factors that change {changes} times"),
+    };
+    Some(format!("{count} of {all} values of {one} are those of {other} times {factors}"))
+}
+
+/// Whether two series are the same, digit for digit and in the same order, and no accident. One that
+/// only rises or falls, or has few digits, may be what was asked for, as a rate is that the load raises.
+fn is_same_series(one: &MeasuredValues, other: &MeasuredValues, chance: &Chance) -> bool {
+    let (values, others) = (&one.values, &other.values);
+    let is_same = |(one, other): (&Rounded, &Rounded)| one.value.to_bits() == other.value.to_bits();
+    let rises = values.windows(2).all(|two| two[0].value <= two[1].value);
+    let falls = values.windows(2).all(|two| two[0].value >= two[1].value);
+    let is_whole = !one.is_partial && !other.is_partial && values.len() == others.len();
+    if rises || falls || !is_whole || !values.iter().zip(others).all(is_same) {
+        return false;
+    }
+    let telling = values.iter().filter(|one| one.value >= LEAST_STEPS * 2.0 * one.by).count();
+    if values.len() < LEAST_SERIES || 2 * telling <= values.len() || chance.tied > MOST_TIED {
+        return false;
+    }
+    let spread = dense_spread(values.iter().map(|one| one.value).collect()).unwrap_or(0.0);
+    let by_chance = |one: &Rounded| chance.tied.max(2.0 * one.by / spread).min(1.0);
+    values.iter().map(by_chance).product::<f64>() < LEAST_CHANCE
 }
 
 /// How many values are others times one factor, and this factor.
@@ -211,8 +332,8 @@ mod tests {
             let one = |value: &f64| invocation(vec![Sample::values("m", vec![*value])]);
             let records: Vec<Vec<Invocation>> =
                 values.iter().map(|value| vec![one(value)]).collect();
-            let records: Vec<&[Invocation]> = records.iter().map(Vec::as_slice).collect();
-            MeasuredValues::of(&records, "m")
+            let trials = (0..).zip(&records).map(|(at, one)| ((at, 0), one.as_slice()));
+            MeasuredValues::of(trials, "m")
         };
         near_copy(("a", &of(one)), ("b", &of(other)))
     }
@@ -258,6 +379,49 @@ mod tests {
             let expected = format!("10 of 10 values of a are those of b times {:.4}", 1.0 / factor);
             assert_eq!(told(&VALUES, &scaled), Some(expected));
         }
+    }
+
+    #[test]
+    fn blocks_times_factors_of_their_own_and_a_series_of_few_digits_are_copies() {
+        let scaled: Vec<f64> = (0..).zip(VALUES).map(|(at, v)| v * [1.03, 0.96][at / 5]).collect();
+        let expected = "10 of 10 values of a are those of b times factors that change once";
+        assert_eq!(told(&VALUES, &scaled), Some(expected.to_owned()));
+        let few = [1.123, 1.245, 1.176, 1.278, 1.201];
+        let expected = "all 5 values of a are those of b, in the same order";
+        assert_eq!(told(&few, &few), Some(expected.to_owned()));
+        assert_eq!(told(&few[..4], &few[..4]), None, "too few");
+        // What was asked for is the same for all.
+        let rising = [1.123, 1.176, 1.201, 1.245, 1.278];
+        assert_eq!(told(&rising, &rising), None);
+        let shuffled = [1000.0, 4000.0, 2500.0, 1500.0, 3000.0, 500.0, 3500.0, 2000.0, 4500.0];
+        assert_eq!(told(&shuffled, &shuffled), None, "a load");
+        let cycled: Vec<f64> = (0..30).map(|at| [1123.0, 1345.0, 1256.0][at % 3]).collect();
+        assert_eq!(told(&cycled, &cycled), None, "three levels");
+        // A value that was left out is none of the same ones.
+        let with_zero = [1.123, 1.245, 0.0, 1.176, 1.278, 1.201];
+        assert_eq!(told(&with_zero, &with_zero), None);
+    }
+
+    #[test]
+    fn work_that_is_the_same_in_each_trial_is_no_copy() {
+        let of = |factors: [f64; 4], noise: f64| {
+            let share = |at: usize| (at * 7919 % 97) as f64 / 97.0;
+            let value = |(at, value): (usize, &f64)| value * (1.0 + noise * share(at));
+            let trial = |(block, factor): (usize, f64)| {
+                let value = |at: usize| factor * value((6 * block + at, &VALUES[at]));
+                let values: Vec<f64> = (0..6).map(value).collect();
+                vec![invocation(vec![Sample::values("m", values)])]
+            };
+            let trials: Vec<Vec<Invocation>> = factors.into_iter().enumerate().map(trial).collect();
+            let placed = (0..).zip(&trials).map(|(at, one)| ((at, 0), one.as_slice()));
+            MeasuredValues::of(placed, "m")
+        };
+        let (all, own) = ([1.0, 1.02, 0.99, 1.013], [1.03, 0.97, 1.01, 0.98]);
+        // Only the noise shows that the values of one are those of the other.
+        assert_eq!(scaled_in_blocks(("a", &of(all, 0.0)), ("b", &of(own, 0.0))), None);
+        let found = scaled_in_blocks(("a", &of(all, 0.1)), ("b", &of(own, 0.1)));
+        let expected = "24 of 24 values of a are those of b times factors that change 3 times";
+        assert_eq!(found, Some(expected.to_owned()));
     }
 
     #[test]
