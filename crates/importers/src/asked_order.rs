@@ -2,53 +2,56 @@
 //! put the subjects in turns that they never had (docs/method.md#m-import-order).
 
 use crate::column_text::ColumnText;
+use crate::mixing::{Clock, Mixing, mixing, places_in_order};
 use crate::table_row::TableRow;
-use crate::unnamed::{places_in_order, tells_order};
-use model::SharedName;
-use std::collections::BTreeMap;
-
-/// Executions change their subject less than half as often as in a random order: they are not mixed.
-const LEAST_CHANGES: f64 = 0.5;
-/// They change it nearly whenever they can, by this share of what lies above a random order: they
-/// alternate.
-const MOST_CHANGES: f64 = 0.8;
+use crate::unnamed::{holds_times, numbers_runs};
 
 /// The order that is asked.
 #[derive(Debug, PartialEq)]
 pub(crate) enum AskedOrder<'a> {
     /// That of the column that the user names.
     Named,
-    /// That of a column of times, which the named one contradicts.
+    /// That of a column of times or of numbers of runs, which the named one contradicts.
     Times { told: String, times: &'a ColumnText },
     /// That of the rows, which it contradicts.
     Rows { told: String },
 }
 
 /// The order to ask of rows for which this column was named, and whether naming it was a choice that
-/// nothing but the user's word supports: it holds no times and is not the order of the file. What a
-/// clock says is asked of every column, what the rows say of such a choice alone: rows may have been
-/// sorted, and times tell so.
+/// nothing but the user's word supports: it holds no times, is not the order of the file, and numbers no
+/// runs, or these in an order that mixes the subjects more than the file does. What times say is asked of
+/// every column, what numbers of runs say of all that hold no times and are none, and what the rows say of
+/// such a choice alone: rows may have been sorted, and times tell so.
 pub(crate) fn asked_order<'a>(
     name: &str,
     orders: &ColumnText,
-    clocks: &[(&'a str, &'a ColumnText)],
+    clocks: &[Clock<'a>],
     rows: &[TableRow],
 ) -> (AskedOrder<'a>, bool) {
     let named = places_in_order(orders);
+    let of_rows: Vec<usize> = (0..rows.len()).collect();
+    let (of_named, of_file) = (mixing(rows, &named), mixing(rows, &of_rows));
     let is_sorted = named.windows(2).all(|two| two[0] < two[1]);
-    let is_chosen = !is_sorted && !tells_order(name, orders, rows);
-    for (clock, times) in clocks {
+    let is_told =
+        holds_times(name, orders, rows) || numbers_runs(name, orders) && of_named >= of_file;
+    let is_chosen = !is_sorted && !is_told;
+    for Clock { name: clock, fields: times, is_of_numbers } in clocks {
         let places = places_in_order(times);
-        if falls(times, &places, &named) && is_confounded(rows, &places) {
+        let of_clock = mixing(rows, &places);
+        let (is_hidden, what, these) = if *is_of_numbers {
+            (!is_told && of_clock > of_named, "numbers of runs", "numbers")
+        } else {
+            (of_clock != Mixing::Mixed, "times", "times")
+        };
+        if is_hidden && falls(times, &places, &named) {
             let told = format!(
-                "rows are in the order of the times in {clock}, in which the subjects are not mixed; the order of \
-                 {name} contradicts these times"
+                "rows are in the order of the {what} in {clock}, in which the subjects are not mixed; the order of \
+                 {name} contradicts these {these}"
             );
             return (AskedOrder::Times { told, times }, is_chosen);
         }
     }
-    let of_rows: Vec<usize> = (0..rows.len()).collect();
-    if is_chosen && is_confounded(rows, &of_rows) {
+    if is_chosen && of_file != Mixing::Mixed {
         let told = format!(
             "rows are in the order of the file, in which the subjects are not mixed; the order of {name} contradicts \
              it, and nothing shows that {name} tells when a row was measured (times, or a column called sequence, do)"
@@ -69,42 +72,6 @@ fn falls(times: &ColumnText, places: &[usize], along: &[usize]) -> bool {
         ranks[*place] = rank;
     }
     along.windows(2).any(|two| ranks[two[1]] < ranks[two[0]])
-}
-
-/// Whether executions in this order change their subject much more seldom or more often than in a
-/// random one, within each combination of levels and summed over them.
-fn is_confounded(rows: &[TableRow], places: &[usize]) -> bool {
-    let mut by_levels: BTreeMap<&[SharedName], Vec<&TableRow>> = BTreeMap::new();
-    for place in places {
-        let row = &rows[*place];
-        let before = by_levels.entry(&row.levels).or_default();
-        if before.last().is_none_or(|last| !is_of_one(last, row)) {
-            before.push(row);
-        }
-    }
-    let (mut counted, mut expected, mut most) = (0.0, 0.0, 0.0);
-    for executions in by_levels.values() {
-        let mut of_subjects: BTreeMap<&str, f64> = BTreeMap::new();
-        for one in executions {
-            *of_subjects.entry(&one.subject).or_default() += 1.0;
-        }
-        let count = executions.len() as f64;
-        let squares: f64 = of_subjects.values().map(|number| number * number).sum();
-        counted +=
-            executions.windows(2).filter(|two| two[0].subject != two[1].subject).count() as f64;
-        expected += (count * count - squares) / count;
-        most += count - 1.0;
-    }
-    counted < LEAST_CHANGES * expected || counted - expected > MOST_CHANGES * (most - expected)
-}
-
-/// Whether two rows are what one execution measured.
-fn is_of_one(one: &TableRow, other: &TableRow) -> bool {
-    let is_named = one.execution.is_some() || one.block.is_some();
-    is_named
-        && one.subject == other.subject
-        && one.execution == other.execution
-        && one.block == other.block
 }
 
 #[cfg(test)]

@@ -82,8 +82,31 @@ pub(crate) const NUMBERED: [&str; 12] = [
 pub(crate) const VERSIONS: [&str; 7] =
     ["_version", "_release", "_revision", "_commit", "_build", "_hash", "_sha"];
 
-/// What columns are called that number or describe subjects: a version, a variant, a process.
-pub(crate) const DESCRIPTIONS: [&str; 21] = [
+/// What columns are called whose numbers, where each row of a table has its own, tell in which order they
+/// were measured.
+pub(crate) const RUNS: [&str; 13] = [
+    "run",
+    "execution",
+    "exec",
+    "repetition",
+    "repeat",
+    "rep",
+    "replicate",
+    "replication",
+    "trial",
+    "attempt",
+    "invocation",
+    "iteration",
+    "iter",
+];
+
+/// What columns of sessions are called, in which several rows were measured.
+pub(crate) const SESSIONS: [&str; 5] = ["session", "sessions", "sitting", "boot", "day"];
+/// The same of columns that hold how large something is, unless they were named as executions or blocks.
+pub(crate) const BATCHES: [&str; 2] = ["batch", "batches"];
+
+/// What columns are called that number or describe subjects: a version, a variant, a process, a remark.
+pub(crate) const DESCRIPTIONS: [&str; 31] = [
     "subject",
     "variant",
     "arm",
@@ -105,6 +128,16 @@ pub(crate) const DESCRIPTIONS: [&str; 21] = [
     "build",
     "hash",
     "sha",
+    "comment",
+    "comments",
+    "description",
+    "note",
+    "notes",
+    "remark",
+    "title",
+    "file",
+    "filename",
+    "path",
 ];
 /// What columns of machines are called: each may be unlike the others, and is no execution.
 pub(crate) const MACHINES: [&str; 3] = ["host", "hostname", "machine"];

@@ -112,6 +112,16 @@ impl RunNumbers {
     }
 }
 
+/// Whether a column numbers all rows, in whatever order they stand: each has a whole number of its own
+/// from 0 or 1 on, and at least half of the numbers between are there. What begins anew for each subject
+/// does not, and a number that was measured seldom begins there.
+pub(crate) fn count_all(fields: &ColumnText) -> bool {
+    let numbers: Option<BTreeSet<u32>> = fields.iter().map(|field| field.parse().ok()).collect();
+    numbers.is_some_and(|all| {
+        all.len() == fields.len() && all.first().is_some_and(|first| *first <= 1) && is_dense(&all)
+    })
+}
+
 /// The numbers of all subjects.
 fn union(numbers: &Numbers) -> BTreeSet<u32> {
     numbers.values().flatten().copied().collect()

@@ -8,8 +8,9 @@ use crate::origins::{FileOrigins, SAID};
 use crate::post_hoc::ImportChoices;
 use crate::run_numbers::RunNumbers;
 use crate::shared_levels::SharedLevels;
+use crate::shown::both_ends;
 use crate::started::{ExecutionTimes, StartedExecutions};
-use crate::subject_columns::SubjectColumns;
+use crate::subject_columns::{REMEDY, SESSIONS_REMEDY, SubjectColumns};
 use crate::table_row::TableRow;
 use crate::time_order::ToolTimes;
 use crate::tool_settings::ToolSettings;
@@ -29,15 +30,21 @@ pub(crate) const MOST_DIMENSIONS: usize = 20;
 /// A caveat names as many things as this.
 const MOST_ITEMS: usize = 12;
 /// A caveat names a thing with as many characters.
-const LONGEST_ITEM: usize = 100;
+const LONGEST_ITEM: usize = 280;
 /// What stands for the things that a caveat does not name.
 const MORE: &str = "…";
 /// Said of columns that may hold settings.
 const UNLIKE_COLUMNS: &str =
     "columns that nobody named and that have another value for one subject than for another";
+/// Said of columns of sessions.
+const OWN_SESSIONS: &str = "subjects that were measured in sessions of their own, so that what changed between these \
+                            looks like a difference between the subjects";
 /// Said where there are too many of them.
 const NOT_COMPARED: &str =
     "columns that nobody named were not compared between subjects: there are too many";
+/// The same of columns of sessions.
+const SESSIONS_NOT_COMPARED: &str =
+    "columns of sessions were not compared between subjects: there are too many";
 /// Bytes of the place of a row among all while records are made: the numbers of its subject, label and
 /// execution, its own, where its record's rows begin and end, and a slot of four bytes for a key, four for
 /// a value and one of the map that numbers executions, of which a map that has just grown uses 7 in 16.
@@ -106,6 +113,8 @@ pub struct ImportedTable {
     pub(crate) levels: SharedLevels,
     /// What subjects have in columns that nobody named and that may hold settings.
     pub(crate) columns: SubjectColumns,
+    /// The sessions that subjects were measured in.
+    pub(crate) sessions: SubjectColumns,
     /// What rows have in columns that nobody named and that may tell kinds of rows apart.
     pub(crate) kinds: UnnamedKinds,
     /// The numbers of the runs of tables without blocks.
@@ -289,7 +298,7 @@ impl ImportedTable {
 
     /// Says once for the whole table what happened to all of `items`.
     pub fn notice(&mut self, code: CaveatCode, what: &str, item: &str) {
-        let item: String = item.replace(", ", ",").chars().take(LONGEST_ITEM).collect();
+        let item = both_ends(&item.replace(", ", ","), LONGEST_ITEM);
         let known = self.caveats.iter_mut().find(|caveat| {
             caveat.code == code
                 && caveat.detail.strip_prefix(what).is_some_and(|rest| rest.starts_with(": "))
@@ -312,7 +321,7 @@ impl ImportedTable {
     /// verdict.
     pub(crate) fn notice_parts(&mut self, what: &str, column: &str) {
         self.notice(CaveatCode::ReplicateLevelUnknown, what, column);
-        let column: String = column.chars().take(LONGEST_ITEM).collect();
+        let column = both_ends(column, LONGEST_ITEM);
         if self.parts.len() < MOST_ITEMS && !self.parts.contains(&column) {
             self.parts.push(column);
         }
@@ -351,11 +360,24 @@ impl ImportedTable {
             self.notice(CaveatCode::SettingsDiffer, "by the tool's own words", &difference);
         }
         let columns = std::mem::take(&mut self.columns);
-        for difference in columns.differences() {
-            self.notice(CaveatCode::SettingsDiffer, UNLIKE_COLUMNS, &difference);
+        self.notice_differences(UNLIKE_COLUMNS, columns.differences(), REMEDY);
+        let sessions = std::mem::take(&mut self.sessions);
+        self.notice_differences(OWN_SESSIONS, sessions.all_differences(), SESSIONS_REMEDY);
+        for (compared, told) in [(&columns, NOT_COMPARED), (&sessions, SESSIONS_NOT_COMPARED)] {
+            if compared.is_cut() {
+                self.note(told.to_owned());
+            }
         }
-        if columns.is_cut() {
-            self.note(NOT_COMPARED.to_owned());
+    }
+
+    /// Says of all columns that differ what they are, and what to do about them.
+    fn notice_differences(&mut self, what: &str, differences: Vec<String>, remedy: &str) {
+        for difference in &differences {
+            self.notice(CaveatCode::SettingsDiffer, what, difference);
+        }
+        let told = self.caveats.iter_mut().find(|one| one.detail.starts_with(what));
+        if let Some(caveat) = told.filter(|_| !differences.is_empty()) {
+            caveat.detail.push_str(remedy);
         }
     }
 
@@ -583,5 +605,13 @@ mod tests {
             "left out: p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, …"
         );
         assert_eq!(table.caveats.len(), 1);
+    }
+
+    #[test]
+    fn a_notice_shows_both_ends_of_a_long_thing() {
+        let mut table = ImportedTable::default();
+        table.notice(CaveatCode::AbsentValues, "left out", &format!("{}-1", "p".repeat(400)));
+        let detail = &table.caveats[0].detail;
+        assert!(detail.ends_with("p-1") && detail.chars().count() < 300, "{detail}");
     }
 }

@@ -8,11 +8,11 @@ use crate::importer::{ImportFile, Importer};
 use crate::last_digits::last_digit;
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
+use crate::mixing::sort_rows;
 use crate::own_table::place_of_caveats;
 use crate::shared_levels::SharedLevels;
 use crate::table::{ImportedTable, RowNames, TableFile, over};
-use crate::table_row::TableRow;
-use crate::unnamed::{UnnamedColumns, places_in_order};
+use crate::unnamed::UnnamedColumns;
 use contract::Description;
 use csv::StringRecord;
 use model::{Caveat, CaveatCode, IMPORT_COLUMNS, Reduction, Sample, SharedName, Unit};
@@ -44,9 +44,9 @@ blocks, in each of which every subject ran: then the design's own analysis is us
 states of one of these columns that each of its levels was an execution for itself, where nothing in the table shows \
 it: REPLICATE_LEVEL_UNKNOWN says of which, and without that word there is no verdict. `--order` names the column \
 that tells in which order rows were measured; where it hides an order that the times or the rows have and in which \
-the subjects are not mixed, that one is asked instead, and said. Without it a column of times is used (a date, seconds since 1970, or a column called timestamp, started, sequence, ..), and said. A column that tells parts of an execution apart (thread, cpu, cgroup, part, ..) or counts what it repeats (iteration, invocation, sample, ..) is refused as a replicate, and so are one that numbers the rows of each subject and is called i, n, index, session, batch or client, and one that nobody named and that sorts the rows of every \
+the subjects are not mixed, that one is asked instead, and said. Without it a column of times is used (a date, seconds since 1970, or a column called timestamp, started, sequence, ..), or else one of numbers of runs (run, trial, iteration, ..) that no two rows share, and said, unless the file mixes the subjects less. A column that tells parts of an execution apart (thread, cpu, cgroup, part, ..) or counts what it repeats (iteration, invocation, sample, ..) is refused as a replicate, and so are one that numbers the rows of each subject and is called i, n, index, session, batch or client, and one that nobody named and that sorts the rows of every \
 subject; a column that nobody named and that tells which rows failed (exit_code, success, ..) makes failures of these, and is \
-said; one of numbers that has one value for each subject, and not the same for all, raises SETTINGS_DIFFER; what other columns nobody named is said.";
+said; one that has one value for each subject, and not the same for all, raises SETTINGS_DIFFER, unless these are versions or dates or stand in the names of the subjects, and so does a column of sessions (session, boot, day, ..) of which each subject has its own; what other columns nobody named is said.";
 
 /// Said of columns of which nothing shows that they tell executions apart.
 const CROSSED: &str = "columns that have the same levels in every execution, as its parts do";
@@ -192,11 +192,11 @@ impl Importer for Tidy {
         unnamed.refuse_parts(mapping, &table.rows[first..])?;
         fail_rows(failed, first, table);
         tell_doubts(&unnamed, mapping, first, table);
+        if caveats.is_none() {
+            unnamed.add_settings(mapping, first, table);
+        }
         let rows = &table.rows[first..];
         table.kinds.add(&unnamed.kinds(rows), rows);
-        // A table of ours has places and counts of attempts, and no settings.
-        let settings = if caveats.is_some() { Vec::new() } else { unnamed.settings(mapping) };
-        table.columns.add(&settings, rows);
         table.numbers.add(unnamed.numbering(mapping), rows);
         let left_out = unnamed.measured(&table.rows[first..]).into_iter().map(str::to_owned);
         table.choices.left_out.extend(left_out);
@@ -256,48 +256,25 @@ fn put_in_order<'a>(
     let rows = &table.rows[first..];
     let Some(name) = &mapping.order else {
         let Some((told, times)) = unnamed.times(rows)? else { return Ok((None, false)) };
-        let tells_order = sort(&mut table.rows[first..], times);
+        let tells_order = times.is_some_and(|times| sort_rows(&mut table.rows[first..], times));
         table.note(told);
-        return Ok((Some(times), tells_order));
+        return Ok((times, tells_order));
     };
     let (asked, is_chosen) = asked_order(name, orders, &unnamed.clocks(rows), rows);
     if is_chosen {
         table.choices.orders.insert(name.clone());
     }
     Ok(match asked {
-        AskedOrder::Named => (None, sort(&mut table.rows[first..], orders)),
+        AskedOrder::Named => (None, sort_rows(&mut table.rows[first..], orders)),
         AskedOrder::Times { told, times } => {
             table.note(told);
-            (Some(times), sort(&mut table.rows[first..], times))
+            (Some(times), sort_rows(&mut table.rows[first..], times))
         }
         AskedOrder::Rows { told } => {
             table.note(told);
             (None, false)
         }
     })
-}
-
-/// Puts rows in the order of a column. Whether that tells the order of the subjects: no two of them
-/// have the same place.
-fn sort(rows: &mut [TableRow], orders: &ColumnText) -> bool {
-    let mut places = places_in_order(orders);
-    let is_tied = |two: &[usize]| {
-        orders.at(two[0]) == orders.at(two[1]) && rows[two[0]].subject != rows[two[1]].subject
-    };
-    let tells_order = !places.windows(2).any(is_tied);
-    // Along each circle of rows that change places, without a copy of any.
-    for start in 0..places.len() {
-        let mut row = start;
-        loop {
-            let from = std::mem::replace(&mut places[row], row);
-            if from == start || from == row {
-                break;
-            }
-            rows.swap(row, from);
-            row = from;
-        }
-    }
-    tells_order
 }
 
 /// Whether a number is one of its unit.

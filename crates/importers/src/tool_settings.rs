@@ -1,7 +1,11 @@
 //! What a tool says of how it was run, compared between subjects.
 
+use crate::shown::{both_ends, contrasted};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Characters that are told of a value, and of the name of a setting or subject.
+const LONGEST_VALUE: usize = 60;
+const LONGEST_NAME: usize = 40;
 /// Settings that are compared.
 const MOST_SETTINGS: usize = 1_000;
 /// Stands for a setting that the tool does not name in a file.
@@ -79,15 +83,19 @@ impl ToolSettings {
             let mixes: Vec<(String, Mix)> = self.executions.iter().map(of).collect();
             let Some((first, of_first)) = mixes.first() else { continue };
             if let Some((other, mix)) = mixes.iter().find(|(_, mix)| !mix.is_alike(of_first)) {
-                told.push(format!(
-                    "{name} ({first}: {}; {other}: {})",
-                    of_first.told(),
-                    mix.told()
-                ));
+                told.push(told_difference(name, [(first, of_first), (other, mix)]));
             }
         }
         told
     }
+}
+
+/// A setting with its values of two subjects: of long ones the part in which they differ.
+fn told_difference(name: &str, [(first, one), (second, other)]: [(&String, &Mix); 2]) -> String {
+    let name = both_ends(name, LONGEST_NAME);
+    let [first, second] = contrasted(first, second, LONGEST_NAME);
+    let [one, other] = contrasted(&one.told(), &other.told(), LONGEST_VALUE);
+    format!("{name} ({first}: {one}; {second}: {other})")
 }
 
 /// The values of one setting in the executions of one subject.
@@ -138,6 +146,15 @@ mod tests {
             (0..*count).for_each(|_| settings.add(subject, &of_one));
         }
         settings.differences()
+    }
+
+    #[test]
+    fn long_values_that_differ_at_their_end_are_told_with_it() {
+        let disk = "/dev/disk/by-id/nvme-".to_owned() + &"0".repeat(150);
+        let (one, other) = (format!("{disk}-1"), format!("{disk}-2"));
+        let told = differences(&[("a", one.as_str(), 5), ("b", other.as_str(), 5)]);
+        let zeros = "0".repeat(58);
+        assert_eq!(told, [format!("connections (a: …{zeros}-1; b: …{zeros}-2)")]);
     }
 
     #[test]

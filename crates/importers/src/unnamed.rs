@@ -2,14 +2,18 @@
 //! columns that rows of a subject are sorted by are refused, and all others are told.
 
 use crate::column_names::{
-    COUNTS, DESCRIPTIONS, EXCHANGED, EXECUTIONS, LETTERS, MACHINES, NAMED_PARTS, NUMBERED, PARTS,
-    REPEATS, SEQUENCES, SUFFIXES, TIMES, VERSIONS,
+    BATCHES, COUNTS, DESCRIPTIONS, EXCHANGED, EXECUTIONS, LETTERS, MACHINES, NAMED_PARTS, NUMBERED,
+    PARTS, REPEATS, RUNS, SEQUENCES, SESSIONS, SUFFIXES, TIMES, VERSIONS,
 };
 use crate::column_text::ColumnText;
 use crate::failed_rows::FailedRows;
+use crate::level_places::Places;
 use crate::mapping::Mapping;
 use crate::metrics::metric_id;
-use crate::table::over;
+use crate::mixing::{Clock, places_in_order};
+use crate::run_numbers::count_all;
+use crate::run_order::ToldByNumbers;
+use crate::table::{ImportedTable, over};
 use crate::table_row::TableRow;
 use csv::StringRecord;
 use model::{IMPORT_FIELDS, SharedName};
@@ -20,8 +24,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const SECONDS: std::ops::Range<f64> = 1.2e9..2.2e9;
 /// Seconds, and parts of them, that such times are written in.
 const SCALES: [f64; 4] = [1.0, 1e3, 1e6, 1e9];
-/// A column that rows are sorted by has each of its levels as often as this.
-const LEAST_ROWS: usize = 2;
 /// Columns told by name.
 const TOLD_AT_MOST: usize = 12;
 
@@ -211,17 +213,35 @@ impl UnnamedColumns {
         self.columns.iter().filter(is_one).map(Column::named_fields).collect()
     }
 
+    /// Adds what subjects have in columns of settings and of sessions, in the rows from this one on. A
+    /// table of ours has places and counts of attempts, and none of these.
+    pub(crate) fn add_settings(&self, mapping: &Mapping, first: usize, table: &mut ImportedTable) {
+        let rows = &table.rows[first..];
+        table.columns.add(&self.settings(mapping), rows);
+        table.sessions.add(&self.sessions(), rows);
+    }
+
     /// Columns that nobody named and that may hold a setting: they are called neither as executions,
     /// times or their order are, nor as what describes a subject.
-    pub(crate) fn settings(&self, mapping: &Mapping) -> Vec<(&str, &ColumnText)> {
+    fn settings(&self, mapping: &Mapping) -> Vec<(&str, &ColumnText)> {
         let subject = mapping.subject.as_deref().map(metric_id);
-        let others = [&EXECUTIONS[..], &LETTERS, &TIMES, &SEQUENCES, &DESCRIPTIONS];
+        let others = [&SESSIONS[..], &LETTERS, &TIMES, &SEQUENCES, &DESCRIPTIONS];
         let is_one = |column: &&Column| {
             column.is_unnamed
+                && (!column.is_called(&EXECUTIONS) || column.is_called(&BATCHES))
                 && !others.iter().any(|names| column.is_called(names))
                 && !column.is_called_a_version()
                 && !column.has_clock_times()
                 && subject.as_deref().is_none_or(|subject| !column.is_called(&[subject]))
+        };
+        self.columns.iter().filter(is_one).map(Column::named_fields).collect()
+    }
+
+    /// Columns of sessions, whether they are part of the name of an execution or nobody named them, and
+    /// those of batches that are: where nobody said so, these may be of a size.
+    fn sessions(&self) -> Vec<(&str, &ColumnText)> {
+        let is_one = |column: &&Column| {
+            column.is_called(&SESSIONS) || !column.is_unnamed && column.is_called(&BATCHES)
         };
         self.columns.iter().filter(is_one).map(Column::named_fields).collect()
     }
@@ -269,21 +289,27 @@ impl UnnamedColumns {
         varying(true).into_iter().filter(|other| other.is_called(&EXECUTIONS)).collect()
     }
 
-    /// The columns of times among these rows that can be put in order.
-    pub(crate) fn clocks(&self, rows: &[TableRow]) -> Vec<(&str, &ColumnText)> {
-        let clocks =
-            self.columns.iter().filter(|column| matches!(column.holds_times(rows), Ok(true)));
-        clocks.map(|column| (column.name.as_str(), &column.fields)).collect()
+    /// The columns of times among these rows that can be put in order, or else that of the numbers of runs,
+    /// where it tells another one than the file.
+    pub(crate) fn clocks(&self, rows: &[TableRow]) -> Vec<Clock<'_>> {
+        let times = self.columns.iter().filter(|one| matches!(one.holds_times(rows), Ok(true)));
+        let times: Vec<Clock<'_>> = times.map(|column| column.clock(false)).collect();
+        if !times.is_empty() {
+            return times;
+        }
+        let is_told = |one: &&Column| ToldByNumbers::of(&one.fields, rows) == ToldByNumbers::Order;
+        self.numbered().filter(is_told).map(|column| column.clock(true)).into_iter().collect()
     }
 
-    /// The times of rows that were given in no order of their own, with what is told of them.
+    /// What is told of the times, or the numbers of runs, of rows that were given in no order of their own,
+    /// with those that tell it.
     ///
     /// # Errors
     /// Where times cannot be put in order, or two columns give two orders.
     pub(crate) fn times(
         &self,
         rows: &[TableRow],
-    ) -> Result<Option<(String, &ColumnText)>, Trouble> {
+    ) -> Result<Option<(String, Option<&ColumnText>)>, Trouble> {
         let mut found: Option<&Column> = None;
         for column in &self.columns {
             if !column.holds_times(rows)? {
@@ -305,13 +331,23 @@ impl UnnamedColumns {
                 Some(_) => {}
             }
         }
-        Ok(found.map(|column| {
+        if let Some(Column { name, fields, .. }) = found {
             let told = format!(
-                "rows are in the order of the times in {}; --order names another column",
-                column.name
+                "rows are in the order of the times in {name}; --order names another column"
             );
-            (told, &column.fields)
-        }))
+            return Ok(Some((told, Some(fields))));
+        }
+        Ok(self.numbered().and_then(|column| column.told_by_numbers(rows)))
+    }
+
+    /// The column that numbers all rows, where these stand in another order; none where two columns
+    /// number them in different ones.
+    fn numbered(&self) -> Option<&Column> {
+        let mut numbering = self.columns.iter().filter(|column| column.numbers_all());
+        let first = numbering.next()?;
+        let places = places_in_order(&first.fields);
+        let is_one = numbering.all(|other| places_in_order(&other.fields) == places);
+        (is_one && !places.is_sorted()).then_some(first)
     }
 
     /// Columns of numbers that nobody named and that look measured, of rows in the file's order.
@@ -341,6 +377,10 @@ impl UnnamedColumns {
 }
 
 impl Column {
+    fn named(name: &str, fields: &ColumnText) -> Self {
+        Self { place: 0, name: name.to_owned(), is_unnamed: false, fields: fields.clone() }
+    }
+
     /// Whether it has one of these names, whatever follows it.
     fn is_called(&self, names: &[&str]) -> bool {
         let id = metric_id(&self.name);
@@ -383,6 +423,33 @@ impl Column {
         self.fields.iter().all(is_whole)
             && !self.has_clock_times()
             && Places::of(rows, &self.fields).has_each_level_once()
+    }
+
+    /// Whether it is called as runs are, and numbers all rows of the table.
+    fn numbers_all(&self) -> bool {
+        self.is_called(&RUNS) && count_all(&self.fields)
+    }
+
+    /// What tells an order by it.
+    fn clock(&self, is_of_numbers: bool) -> Clock<'_> {
+        Clock { name: &self.name, fields: &self.fields, is_of_numbers }
+    }
+
+    /// What its numbers of runs tell of the order of rows that stand in another one, in words, and they
+    /// where these are put in theirs.
+    fn told_by_numbers(&self, rows: &[TableRow]) -> Option<(String, Option<&ColumnText>)> {
+        let Self { name, fields, .. } = self;
+        let order = "rows are in the order of the numbers in";
+        match ToldByNumbers::of(fields, rows) {
+            ToldByNumbers::Order => {
+                Some((format!("{order} {name}; --order names another column"), Some(fields)))
+            }
+            ToldByNumbers::Turns => {
+                let turns = "numbers each subject in turn; rows are taken in the file's order";
+                Some((format!("{name} {turns}"), None))
+            }
+            ToldByNumbers::Nothing => None,
+        }
     }
 
     /// Its name, and what rows have in it.
@@ -463,22 +530,14 @@ impl Column {
     }
 }
 
-/// Whether a column of this name holds times, or counts the rows of the whole table.
-pub(crate) fn tells_order(name: &str, fields: &ColumnText, rows: &[TableRow]) -> bool {
-    let column =
-        Column { place: 0, name: name.to_owned(), is_unnamed: false, fields: fields.clone() };
-    matches!(column.holds_times(rows), Ok(true))
+/// Whether a column of this name holds times, or numbers the rows of the whole table.
+pub(crate) fn holds_times(name: &str, fields: &ColumnText, rows: &[TableRow]) -> bool {
+    matches!(Column::named(name, fields).holds_times(rows), Ok(true))
 }
 
-/// Where rows stand in the order of a column, by number where all are numbers.
-pub(crate) fn places_in_order(orders: &ColumnText) -> Vec<usize> {
-    let numbers: Option<Vec<f64>> = orders.iter().map(|text| text.parse().ok()).collect();
-    let mut places: Vec<usize> = (0..orders.len()).collect();
-    match &numbers {
-        Some(numbers) => places.sort_by(|a, b| numbers[*a].total_cmp(&numbers[*b])),
-        None => places.sort_by(|a, b| orders.at(*a).cmp(orders.at(*b))),
-    }
-    places
+/// Whether a column of this name numbers the runs of the whole table.
+pub(crate) fn numbers_runs(name: &str, fields: &ColumnText) -> bool {
+    Column::named(name, fields).numbers_all()
 }
 
 /// `2026-01-31`, whatever follows.
@@ -497,56 +556,6 @@ fn rise(numbers: &[f64], rows: &[TableRow]) -> bool {
         let before = last.insert(&row.subject, *number);
         before.is_none_or(|before| before <= *number)
     })
-}
-
-/// How often each level of a column stands in the rows of a subject.
-type LevelCounts<'a> = BTreeMap<&'a str, usize>;
-
-/// The levels of rows, and what the rows measure.
-type MeasuredCell<'a> = (&'a [SharedName], Vec<&'a str>);
-
-/// These of all subjects, by cell.
-struct Places<'a> {
-    by_place: BTreeMap<MeasuredCell<'a>, BTreeMap<&'a str, LevelCounts<'a>>>,
-}
-
-impl<'a> Places<'a> {
-    fn of(rows: &'a [TableRow], fields: &'a ColumnText) -> Self {
-        let mut places = Self { by_place: BTreeMap::new() };
-        for (row, field) in rows.iter().zip(fields.iter()) {
-            let sources: Vec<&str> =
-                row.samples.iter().map(|sample| sample.source.as_str()).collect();
-            let subjects = places.by_place.entry((row.levels.as_slice(), sources)).or_default();
-            *subjects.entry(&row.subject).or_default().entry(field).or_default() += 1;
-        }
-        places
-    }
-
-    /// Whether rows of one subject at one place differ in it.
-    fn vary(&self) -> bool {
-        self.by_place.values().flat_map(BTreeMap::values).any(|levels| levels.len() > 1)
-    }
-
-    /// Whether rows of a subject at one place differ in it, and no two of them share a level.
-    fn has_each_level_once(&self) -> bool {
-        let mut counts =
-            self.by_place.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values);
-        self.vary() && counts.all(|count| *count == 1)
-    }
-
-    /// Whether every subject has several rows of each of several levels, as often as all others have:
-    /// nothing that is measured is so even.
-    fn are_sorted_by_it(&self) -> bool {
-        self.by_place.values().all(|subjects| {
-            let Some(first) = subjects.values().next() else { return false };
-            let are_alike = subjects.len() > 1 && subjects.values().all(|levels| levels == first);
-            let most = first.values().max();
-            let are_even = subjects.len() == 1 && first.values().all(|count| Some(count) == most);
-            first.len() > 1
-                && first.values().all(|count| *count >= LEAST_ROWS)
-                && (are_alike || are_even)
-        })
-    }
 }
 
 /// Whether all of these are seconds since 1970, or the same part of one.
@@ -622,6 +631,42 @@ mod tests {
         }
         let blocks = "s,day,v\nb,2026-01-02,1\na,2026-01-02,2\na,2026-01-01,3\nb,2026-01-01,4\n";
         assert_eq!(order(blocks, &mapping(None, &[], Some("day"))).0, "abba");
+    }
+
+    #[test]
+    fn numbers_of_runs_that_no_two_rows_share_are_the_order_of_shuffled_rows() {
+        let text = |name: &str, numbers: [&str; 6]| {
+            let rows = ["a", "b", "a", "b", "a", "b"].into_iter().zip(numbers).enumerate();
+            let row = |(at, (s, number)): (usize, (&str, &str))| format!("{s},{number},1{at}\n");
+            format!("s,{name},v\n{}", rows.map(row).collect::<String>())
+        };
+        let unnamed = mapping(None, &[], None);
+        let shuffled = ["2", "5", "1", "6", "3", "4"];
+        for name in ["run", "Trial", "iteration", "run_id"] {
+            let (subjects, notes) = order(&text(name, shuffled), &unnamed);
+            assert_eq!(subjects, "aaabbb", "{name}");
+            let told = format!(
+                "rows are in the order of the numbers in {name}; --order names another column"
+            );
+            assert_eq!(notes, [told]);
+        }
+        // Named as executions, too, and not where it is no number of all rows, or already the order.
+        let named = mapping(None, &["run"], None);
+        assert_eq!(order(&text("run", shuffled), &named).0, "aaabbb");
+        for (name, numbers) in [
+            ("run", ["3", "3", "1", "1", "2", "2"]),
+            ("run", ["200", "500", "100", "600", "300", "400"]),
+            ("run", ["r2", "r5", "r1", "r6", "r3", "r4"]),
+            ("run", ["1", "2", "3", "4", "5", "6"]),
+            ("run", ["3", "6", "2", "7", "4", "5"]),
+            ("measurement", shuffled),
+            ("seed", shuffled),
+        ] {
+            assert_eq!(order(&text(name, numbers), &unnamed).0, "ababab", "{name} {numbers:?}");
+        }
+        // Two columns that number the rows unlike tell nothing.
+        let both = "s,run,trial,v\na,3,1,1\nb,1,3,2\na,4,2,3\nb,2,4,4\n";
+        assert_eq!(order(both, &unnamed).0, "abab");
     }
 
     #[test]
