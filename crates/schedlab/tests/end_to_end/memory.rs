@@ -157,7 +157,7 @@ fn rows_of_four_bytes_are_imported_or_refused_within_their_memory() {
     let path = bench.path().join("digits.csv");
     let file = text(&path);
     let arguments = ["import", "csv", &file, "--subject", "s", "--value", "v:lower"];
-    table_of_digits(&path, 145_000);
+    table_of_digits(&path, 120_000);
     let case = Case {
         what: "rows of four bytes",
         size_bytes: size(&path),
