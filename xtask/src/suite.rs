@@ -19,9 +19,9 @@ const STAMPS: (&str, &str) = ("SCHEDLAB_STAMPS", "target/tests/stamps");
 /// Where tests tell that the emulator failed them, for their repetition (crates/testing).
 const FAULTS: (&str, &str) = ("SCHEDLAB_FAULTS", "target/tests/faults");
 
-/// Tests that rest on the project's files: no guest, no server. Those of `quick`, schedules of
-/// faults, the calibration, and kills on a machine of files, but none of a crate that asks the
-/// machine for devices, users or counters. One that lacks a program or a privilege skips, and then
+/// Tests that rest on the project's files: no guest, no server. Those of `quick` and what it leaves out
+/// for its time, schedules of faults, the calibration, and kills on a machine of files, but none of a
+/// crate that asks the machine for devices, users or counters. One that lacks a program or a privilege skips, and then
 /// no stamp is left.
 const OF_FILES: &str = "not (binary_id(assembly::workloads) + binary_id(schedlab::end_to_end) \
     + binary(smoke) + package(=build-user) + package(=builds) + package(=probes) \

@@ -82,8 +82,8 @@ pub fn page(guide: &Guide) -> String {
          bank repeated while their files and programs are the same, nor the documentation while no file of \
          the project and no compiler is another. The same holds of tests that rest on these, the kernel and \
          the user: `quick` without `build-user`, `builds`, `probes`, `storage` and `sys`, which ask the \
-         machine for devices, users or counters; schedules of faults, `calibration::` and `crashes::`. Other \
-         programs that such tests start are not compared, and a run in which one of them skips leaves no \
+         machine for devices, users or counters; what tries all combinations (`.config/nextest.toml`), \
+         schedules of faults, `calibration::` and `crashes::`. Other programs that such tests start are not compared, and a run in which one of them skips leaves no \
          stamp of them. `nightly` and `--anew` repeat all.\n\n\
          | guarantee | tests | tier | takes |\n|---|---|---|---|\n",
     );
