@@ -4,7 +4,8 @@ use crate::{
     Configured, Error, Factor, Knob, LaunchSpec, Probe, Problem, Result, VenueEntry, Workload,
     nearest,
 };
-use model::{Parameters, Plan, WorkloadPlan};
+use model::{Level, Parameters, Plan, WorkloadPlan};
+use std::collections::BTreeMap;
 use sys::Machine;
 
 /// Everything that can be named in an experiment.
@@ -59,6 +60,16 @@ impl Catalogue {
     /// A factor by id.
     pub fn factor(&self, id: &str) -> Option<&'static dyn Factor> {
         self.factors.iter().copied().find(|factor| factor.describe().id == id)
+    }
+
+    /// The levels that change nothing, by factor: those that are in force where nobody sets one.
+    /// A factor that has another one on another machine has none here.
+    pub fn default_levels(&self) -> BTreeMap<String, Level> {
+        let of_factor = |factor: &&'static dyn Factor| {
+            let level = Level::canonical(factor.default_level()?);
+            Some((factor.describe().id.to_owned(), level))
+        };
+        self.factors.iter().filter_map(of_factor).collect()
     }
 
     /// A probe by id.

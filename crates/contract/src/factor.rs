@@ -29,6 +29,13 @@ pub trait Factor: Sync {
         false
     }
 
+    /// The level, canonical, that is in force where nobody sets one, on every machine; `None` where
+    /// that depends on the kernel, its configuration or the distribution. A subject with it differs
+    /// from none without (docs/method.md#m-attempts).
+    fn default_level(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Text to canonical level.
     ///
     /// # Errors

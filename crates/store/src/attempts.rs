@@ -6,9 +6,11 @@ use crate::durable::{make_directories, read_limited_on, replace_on};
 use crate::known_records::KnownRecords;
 use crate::load::{read_state, read_state_on};
 use crate::lookup::{CampaignEntry, all};
-use model::{Attempt, DOCUMENT_BYTES, ParameterValue, Parameters, Plan, Subject, WorkloadPlan};
+use model::{
+    Attempt, DOCUMENT_BYTES, Level, ParameterValue, Parameters, Plan, Subject, WorkloadPlan,
+};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -89,7 +91,11 @@ struct Asked {
 /// What two campaigns have in common where they compare the same, whatever else their plans say.
 #[derive(Debug, Serialize, Deserialize)]
 struct Compared {
-    /// A digest of each level of each subject but the control; of an import, of its name.
+    /// A digest of each level of each subject but the control; of an import, of its name. Levels
+    /// that are defaults of their factors stand here too, and are left out whenever two lines are
+    /// compared, so that a line of a version that knew no defaults is matched as one of today is.
+    /// Parameters that a subject was given as its workload has them anyway are not written; earlier
+    /// lines have them, and match only lines with the same.
     subjects: Vec<BTreeSet<String>>,
     /// A digest of each kind of workload: its id, and the program where any can be run.
     workloads: BTreeSet<String>,
@@ -125,13 +131,20 @@ impl Compared {
             if plan.imported.is_some() {
                 return BTreeSet::from([short_digest(&subject.id)]);
             }
-            let of_level = |level| short_digest(&serde_json::json!(level).to_string());
-            subject.levels.iter().map(of_level).collect()
+            let levels = subject.levels.iter();
+            levels.filter(|level| !repeats_parameter(plan, *level)).map(level_digest).collect()
         };
         let subjects = plan.subjects.iter().filter(|subject| !subject.is_control);
         Self {
             subjects: subjects.map(of_subject).collect(),
             workloads: plan.workloads.iter().flat_map(kinds).collect(),
+        }
+    }
+
+    /// Leaves these levels out: its subjects have them without being told.
+    fn leave_out(&mut self, defaults: &BTreeSet<String>) {
+        for subject in &mut self.subjects {
+            subject.retain(|level| !defaults.contains(level));
         }
     }
 
@@ -159,6 +172,26 @@ impl Compared {
         !self.workloads.is_disjoint(&other.workloads)
             && self.pairs().any(|pair| pairs.0.binary_search(&digest(&pair)).is_ok())
     }
+}
+
+/// The digest of a factor or parameter with its level.
+fn level_digest(level: (&String, &Level)) -> String {
+    short_digest(&serde_json::json!(level).to_string())
+}
+
+/// Whether it is a parameter of a workload, with the value that a subject has which is not given it:
+/// the workload's own.
+fn repeats_parameter(plan: &Plan, (id, level): (&String, &Level)) -> bool {
+    let Some((uses, name)) = id.split_once('.') else { return false };
+    let has_same = |workload: &WorkloadPlan, subject: &Subject| {
+        let value = workload.parameters_for(subject).0.get(name);
+        value.and_then(ParameterValue::word).as_deref() == Some(level.as_str())
+    };
+    let is_given = |subject: &Subject| subject.is_control || subject.levels.contains_key(id);
+    plan.subjects.iter().filter(|subject| !is_given(subject)).any(|subject| {
+        let mut workloads = plan.workloads.iter().filter(|workload| workload.uses == uses);
+        workloads.all(|workload| has_same(workload, subject))
+    })
 }
 
 fn texts<'l>(all: impl Iterator<Item = &'l String>) -> BTreeSet<&'l str> {
@@ -224,8 +257,8 @@ impl Asked {
             }
     }
 
-    /// Whether another has two subjects with all of the levels of two of its own, and one of its
-    /// workloads: all that lines of an earlier version know.
+    /// Whether another has two subjects with all of the levels of two of its own, defaults too, and
+    /// one of its workloads: all that lines of an earlier version know.
     fn has_equal_subjects(&self, other: &Self) -> bool {
         let mut left: Vec<&String> = other.subjects.iter().collect();
         let mut shared = 0;
@@ -240,6 +273,15 @@ impl Asked {
 }
 
 impl Entry {
+    /// The same without these levels, which change nothing. Lines without `compared` know no single
+    /// level and stay as they are.
+    fn without(mut self, defaults: &BTreeSet<String>) -> Self {
+        if let Some(compared) = self.asked.as_mut().and_then(|asked| asked.compared.as_mut()) {
+            compared.leave_out(defaults);
+        }
+        self
+    }
+
     /// How each two of its subjects differ.
     fn pairs(&self) -> PairDigests {
         let compared = self.asked.as_ref().and_then(|asked| asked.compared.as_ref());
@@ -262,6 +304,8 @@ impl Entry {
 pub struct Attempts {
     file: PathBuf,
     files: Arc<dyn Files>,
+    /// Digests of levels that change nothing.
+    defaults: BTreeSet<String>,
 }
 
 impl Attempts {
@@ -272,7 +316,15 @@ impl Attempts {
 
     /// The same on these files.
     pub fn on(files: Arc<dyn Files>, directory: &Path) -> Self {
-        Self { file: directory.join(FILE), files }
+        Self { file: directory.join(FILE), files, defaults: BTreeSet::new() }
+    }
+
+    /// The same, where these levels by factor are what a subject has that is not given one: a
+    /// subject with one of them is counted as the same without it, in lines that are there already
+    /// too. Lines that know a subject by one digest of all its levels are matched by all of them.
+    #[must_use]
+    pub fn with_defaults(self, levels: BTreeMap<String, Level>) -> Self {
+        Self { defaults: levels.iter().map(level_digest).collect(), ..self }
     }
 
     /// Counts a campaign that begins in the directory of all campaigns, and says which one it is.
@@ -398,8 +450,10 @@ impl Attempts {
             campaign: campaign.to_owned(),
             asked: Some(asked),
         };
-        let known = entries(&file)?;
         let line = serde_json::to_string(&entry)? + "\n";
+        let entry = entry.without(&self.defaults);
+        let read = entries(&file)?.into_iter();
+        let known: Vec<Entry> = read.map(|known| known.without(&self.defaults)).collect();
         let length = file.metadata()?.len();
         if let Err(error) = file.write_all(line.as_bytes()).and_then(|()| file.sync_data()) {
             // Half a line would end all counting.
@@ -597,7 +651,7 @@ mod tests {
         let attempts = Attempts::of(home.path());
         let shared = |plan: &mut Plan, factor: &str, level: &str| {
             for subject in &mut plan.subjects {
-                subject.levels.insert(factor.to_owned(), model::Level::canonical(level));
+                subject.levels.insert(factor.to_owned(), Level::canonical(level));
             }
         };
         let change = |plan: &mut Plan, number: u64| match number % 13 {
@@ -621,7 +675,7 @@ mod tests {
                 // The third differs from the others in what these share.
                 plan.subjects.push(subject("c", &[("nice", "7")]));
                 for one in &mut plan.subjects[..2] {
-                    one.levels.insert("nice".to_owned(), model::Level::canonical("3"));
+                    one.levels.insert("nice".to_owned(), Level::canonical("3"));
                 }
             }
             _ => {
@@ -644,6 +698,76 @@ mod tests {
         assert_eq!((attempt.of_plan, attempt.of_question), (2, 27));
     }
 
+    /// Counts plans under names of their own, and says which attempts at the question they are.
+    fn questions(attempts: &Attempts, home: &Path, plans: &[Plan]) -> Vec<u64> {
+        let question = |(at, plan): (usize, &Plan)| {
+            let number = at as u64 + 1;
+            let plan = Plan { digest: format!("plan-{number}"), ..plan.clone() };
+            counted(attempts, &plan, home, number).of_question
+        };
+        plans.iter().enumerate().map(question).collect()
+    }
+
+    /// What a factor has where nobody sets it.
+    fn knowing_nice(home: &Path) -> Attempts {
+        Attempts::of(home).with_defaults([("nice".to_owned(), Level::canonical("0"))].into())
+    }
+
+    #[test]
+    fn a_default_level_of_one_subject_makes_no_other_question() {
+        let first = compared();
+        let with = |at: usize, factor: &str, level: &str| {
+            let mut plan = first.clone();
+            plan.subjects[at].levels.insert(factor.to_owned(), Level::canonical(level));
+            plan
+        };
+        let mut renamed = with(1, "nice", "0");
+        renamed.subjects.reverse();
+        renamed.subjects[0].id = "other".to_owned();
+        let plans = [
+            first.clone(),
+            with(0, "nice", "0"),
+            renamed,
+            first.clone(),
+            // What is no default is a part of the difference.
+            with(1, "nice", "5"),
+            with(1, "thp", "madvise"),
+        ];
+        let home = tempfile::tempdir().unwrap();
+        let counted = questions(&knowing_nice(home.path()), home.path(), &plans);
+        assert_eq!(counted, [1, 2, 3, 4, 1, 1]);
+    }
+
+    #[test]
+    fn lines_with_default_levels_match_though_their_writer_knew_no_defaults() {
+        let home = tempfile::tempdir().unwrap();
+        let first = compared();
+        let mut told = first.clone();
+        told.subjects[1].levels.insert("nice".to_owned(), Level::canonical("0"));
+        let unknowing = Attempts::of(home.path());
+        assert_eq!(questions(&unknowing, home.path(), &[first.clone(), told]), [1, 1]);
+        let later = Plan { digest: "later".to_owned(), ..first };
+        assert_eq!(counted(&knowing_nice(home.path()), &later, home.path(), 9).of_question, 3);
+    }
+
+    #[test]
+    fn a_parameter_that_a_subject_has_anyway_makes_no_other_question() {
+        let home = tempfile::tempdir().unwrap();
+        let with = |at: Option<usize>, groups: u64| {
+            let mut plan = compared();
+            let id = format!("{}.groups", plan.workloads[0].uses);
+            let parameter = ("groups".to_owned(), ParameterValue::Count(4));
+            plan.workloads[0].parameters = Parameters([parameter].into());
+            if let Some(subject) = at.map(|at| &mut plan.subjects[at]) {
+                subject.levels.insert(id, Level::canonical(groups.to_string()));
+            }
+            plan
+        };
+        let plans = [with(None, 0), with(Some(0), 4), with(Some(1), 4), with(Some(1), 9)];
+        let counted = questions(&Attempts::of(home.path()), home.path(), &plans);
+        assert_eq!(counted, [1, 2, 3, 1]);
+    }
+
     #[test]
     fn another_difference_program_or_venue_is_no_attempt_at_the_same() {
         let home = tempfile::tempdir().unwrap();
@@ -658,7 +782,7 @@ mod tests {
         assert_eq!((count(&first), count(&first)), (1, 2));
         // A level of one subject alone is a part of the difference.
         let mut further = first.clone();
-        further.subjects[1].levels.insert("nice".to_owned(), model::Level::canonical("5"));
+        further.subjects[1].levels.insert("nice".to_owned(), Level::canonical("5"));
         assert_eq!(count(&further), 1);
         let mut alone = first.clone();
         alone.subjects.truncate(1);
@@ -693,7 +817,7 @@ mod tests {
         assert_eq!(counted(&attempts, &first, home.path(), 5).of_question, 2);
         let mut shared = Plan { digest: "shared".to_owned(), ..first };
         for one in &mut shared.subjects {
-            one.levels.insert("nice".to_owned(), model::Level::canonical("0"));
+            one.levels.insert("nice".to_owned(), Level::canonical("0"));
         }
         // The old line knows the whole levels, and the new one what they differ in.
         assert_eq!(counted(&attempts, &shared, home.path(), 6).of_question, 2);

@@ -97,6 +97,9 @@ mod tests {
         for factor in ENTRIES {
             let id = factor.describe().id;
             assert!(!factor.examples().is_empty(), "{id}");
+            if let Some(default) = factor.default_level() {
+                assert_eq!(factor.parse(default).unwrap().as_str(), default, "{id}");
+            }
             for example in factor.examples() {
                 let level =
                     factor.parse(example).unwrap_or_else(|error| panic!("{id} {example}: {error}"));

@@ -35,6 +35,10 @@ impl Factor for Entry {
         &["5", "-10"]
     }
 
+    fn default_level(&self) -> Option<&'static str> {
+        Some("0")
+    }
+
     fn parse(&self, text: &str) -> Result<Level, String> {
         match text.trim().parse::<i32>() {
             Ok(nice @ -20..=19) => Ok(Level::canonical(nice.to_string())),

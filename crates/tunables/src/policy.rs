@@ -127,6 +127,10 @@ impl Factor for Entry {
         &["batch", "fifo:10", "deadline:2ms/10ms/10ms"]
     }
 
+    fn default_level(&self) -> Option<&'static str> {
+        Some("other")
+    }
+
     fn parse(&self, text: &str) -> Result<Level, String> {
         Choice::parse(text).map(|choice| choice.level())
     }

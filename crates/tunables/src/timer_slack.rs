@@ -38,6 +38,10 @@ impl Factor for Entry {
         &["1us", "50us"]
     }
 
+    fn default_level(&self) -> Option<&'static str> {
+        Some("50us")
+    }
+
     fn parse(&self, text: &str) -> Result<Level, String> {
         let slack_ns = model::parse_duration(text).map_err(|error| error.to_string())?;
         // Zero would ask for the inherited default.

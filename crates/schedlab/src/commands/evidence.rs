@@ -71,7 +71,8 @@ pub(super) fn load_held(
 /// finds another one, so a process asks before it gives up its privileges.
 pub(super) fn attempts(common: &Common) -> Option<Attempts> {
     let state = state_directory(common.runtime_dir.as_deref())?;
-    Some(Attempts::of(&std::path::absolute(&state).unwrap_or(state)))
+    let attempts = Attempts::of(&std::path::absolute(&state).unwrap_or(state));
+    Some(attempts.with_defaults(crate::catalogue().default_levels()))
 }
 
 /// What this machine knows of the records of a campaign that lies in a directory, wherever it ran.
