@@ -6,10 +6,10 @@ use model::{
     Caveat, CaveatCode, ClaimOutcome, Finding, Findings, Obstacle, Plan, TrendOutcome, Verdict,
 };
 
-/// Takes every answer from findings whose evidence has such flaws; findings without flaws stay as
-/// they are.
+/// Takes every answer from findings whose evidence has such flaws, or was imported from a campaign
+/// that had some; findings without flaws stay as they are.
 pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
-    let Some(first) = flaws.first() else { return };
+    let Some(first) = flaws.first().or_else(|| carried(plan)) else { return };
     let reason = format!("the evidence is not as it was written: {}", first.detail);
     let raised = Raised::with_caveat(
         Obstacle::ChangedEvidence,
@@ -50,13 +50,20 @@ pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
     findings.caveats.sort();
 }
 
+/// What an import says of the evidence that its numbers rest on. Its findings have that caveat already.
+fn carried(plan: &Plan) -> Option<&Caveat> {
+    let mut caveats = plan.imported.iter().flat_map(|imported| &imported.caveats);
+    caveats.find(|caveat| caveat.code == CaveatCode::EvidenceChanged)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{metric, plan, records};
+    use crate::fixtures::{in_blocks, metric, plan, records};
     use crate::{GateLimit, GateOutcome, gate, judge};
     use model::{
-        Claim, ClaimedEffect, Comparisons, Direction, Outcome, Reduction, UseCase, Weight,
+        Claim, ClaimedEffect, Comparisons, Direction, ImportedOrder, Outcome, Reduction, UseCase,
+        Weight,
     };
 
     #[test]
@@ -104,6 +111,30 @@ mod tests {
         assert!(ranks.all(|rank| (rank.rank, rank.worst) == (1, 2)), "nobody is ahead");
         assert!(of_case.co_best.is_empty());
         assert!(withheld.caveats.contains(&flaw));
+    }
+
+    #[test]
+    fn an_import_of_changed_evidence_gives_no_verdict_and_says_so_once() {
+        let noise = [0.0, 0.3, -0.2, 0.1, -0.1, 0.2, 0.4, -0.3, 0.25, -0.15];
+        let values = |centre: f64| noise.map(|one| centre + one);
+        let mut all = records("a", &values(100.0));
+        all.extend(records("b", &values(80.0)));
+        let flaw = Caveat::new(CaveatCode::EvidenceChanged, "by the caveats in the file: a, b");
+        let loose = Caveat::new(CaveatCode::EvidenceUnbound, "by the caveats in the file: a, b");
+        for (caveat, is_withheld) in [(&flaw, true), (&loose, false)] {
+            let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+            let mut plan = plan(&["a", "b"], metrics, 10);
+            let mut imported = in_blocks(ImportedOrder::Unknown);
+            imported.caveats = vec![caveat.clone()];
+            plan.imported = Some(imported);
+            let mut findings = judge(&plan, &all);
+            assert_ne!(findings.findings[0].obstacle, Some(Obstacle::ChangedEvidence));
+            withhold(&mut findings, &plan, &[]);
+            let finding = &findings.findings[0];
+            assert_eq!(finding.obstacle == Some(Obstacle::ChangedEvidence), is_withheld);
+            let told = findings.caveats.iter().filter(|one| *one == caveat).count();
+            assert_eq!(told, 1, "{:?}", findings.caveats);
+        }
     }
 
     #[test]

@@ -40,8 +40,9 @@ const MACHINE: [&str; 3] = ["goos", "goarch", "cpu"];
 /// A comment that schedlab writes: codes of caveats of the findings that the values behind it are part
 /// of. No line of configuration has such a key.
 const OF_FINDINGS: &str = "# caveats";
-/// What schedlab writes codes of caveats behind: of the campaign, and of the values that follow.
-const CAVEATS: [&str; 3] = ["campaign-caveats", "caveats", OF_FINDINGS];
+/// What schedlab writes codes of caveats behind: of the campaign, of its records where they are bound
+/// to nothing, and of the values that follow.
+const CAVEATS: [&str; 4] = ["campaign-caveats", "evidence", "caveats", OF_FINDINGS];
 /// What schedlab begins a file with: the name of its campaign.
 const CAMPAIGN: &str = "campaign";
 /// No list of codes that schedlab writes is longer, and no subject has as long a name. Each is compared
@@ -692,7 +693,12 @@ mod tests {
         let files = if subject.is_some() { &files[..1] } else { &files[..] };
         let found = imported(&ENTRY, files, &mapping).unwrap();
         let caveats = found.plan.imported.unwrap().caveats.into_iter().map(|caveat| caveat.code);
-        let of_origin = [CaveatCode::Simulated, CaveatCode::HostCacheSuspected];
+        let of_origin = [
+            CaveatCode::Simulated,
+            CaveatCode::HostCacheSuspected,
+            CaveatCode::EvidenceChanged,
+            CaveatCode::EvidenceUnbound,
+        ];
         let is_emulated = |record: &&model::Record| {
             record.caveats.iter().any(|caveat| caveat.code == CaveatCode::Tcg)
         };
@@ -711,6 +717,14 @@ mod tests {
         assert_eq!(
             of("campaign-caveats: QUICK SIMULATED\n"),
             (vec![CaveatCode::Simulated], BTreeSet::new())
+        );
+        assert_eq!(
+            of("campaign-caveats: EVIDENCE_CHANGED QUICK\n"),
+            (vec![CaveatCode::EvidenceChanged], BTreeSet::new())
+        );
+        assert_eq!(
+            of("evidence: EVIDENCE_UNBOUND\n"),
+            (vec![CaveatCode::EvidenceUnbound], BTreeSet::new())
         );
         assert_eq!(of("caveats: TCG\n"), (Vec::new(), x()));
         assert_eq!(

@@ -1,4 +1,5 @@
 //! Where the numbers of files that schedlab wrote come from, by the caveats in them: an import of
+//! numbers that were edited, or that nobody can know to be as they were written, says so, and one of
 //! simulated or emulated numbers is no import of measured ones (docs/method.md#m-imported-origins).
 //!
 //! The caveats are text of a stranger's file: codes that speak of an origin are known by their exact
@@ -7,9 +8,15 @@
 use model::{Caveat, CaveatCode, Record, SharedName, SharedParts};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Codes that say that no real processor or no real device was measured.
-const CODES: [CaveatCode; 3] =
-    [CaveatCode::HostCacheSuspected, CaveatCode::Simulated, CaveatCode::Tcg];
+/// Codes that say that the campaign was edited or may have been, or that no real processor or no real
+/// device was measured.
+const CODES: [CaveatCode; 5] = [
+    CaveatCode::EvidenceChanged,
+    CaveatCode::EvidenceUnbound,
+    CaveatCode::HostCacheSuspected,
+    CaveatCode::Simulated,
+    CaveatCode::Tcg,
+];
 /// Said of subjects whose values have such a code.
 pub(crate) const SAID: &str = "values of these subjects, by the caveats in the file";
 /// Said of an emulated processor in each record of such a subject.
@@ -60,9 +67,10 @@ mod tests {
     use model::CaveatCheck;
 
     #[test]
-    fn every_code_against_a_real_processor_or_device_speaks_of_an_origin() {
+    fn every_code_of_evidence_or_against_a_real_processor_or_device_speaks_of_an_origin() {
         let is_of_origin = |code: &CaveatCode| {
             matches!(code.check(), CaveatCheck::RealProcessor | CaveatCheck::RealDevice)
+                || code.as_str().starts_with("EVIDENCE_")
         };
         let all: Vec<CaveatCode> = CaveatCode::ALL.iter().copied().filter(is_of_origin).collect();
         assert_eq!(all, CODES);

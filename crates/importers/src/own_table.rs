@@ -147,6 +147,20 @@ mod tests {
     }
 
     #[test]
+    fn what_was_edited_or_is_bound_to_nothing_stays_so() {
+        let told = ["values of these subjects, by the caveats in the file: a, b"];
+        let codes = [CaveatCode::EvidenceChanged, CaveatCode::EvidenceUnbound];
+        let text = table(HEADER, ["EVIDENCE_CHANGED EVIDENCE_UNBOUND NOISY"; 2]);
+        let unblocked = imported(&CSV, &[("x", text.as_bytes())], &mapping(None)).unwrap();
+        for code in codes {
+            assert_eq!(details(&import(&text), code), told);
+            assert_eq!(details(&unblocked, code), told);
+        }
+        let sound = import(&table(HEADER, ["NOISY", ""]));
+        assert!(codes.into_iter().all(|code| details(&sound, code).is_empty()));
+    }
+
+    #[test]
     fn records_of_an_emulated_processor_say_so_with_and_without_blocks() {
         let text = table(HEADER, ["FRAGILE TCG", "NOISY"]);
         let blocked = import(&text);
