@@ -17,11 +17,25 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
             // The beginning, or the last words, of a long name are often all one remembers.
             let known = fold(candidate);
             *distance <= allowance
+                || is_misspelt_beginning(&folded, &known)
                 || (folded.len() >= 4 && known.starts_with(folded.as_str()))
                 || (folded.len() >= 3 && known.ends_with(&format!("_{folded}")))
         })
         .min_by_key(|(distance, candidate)| (*distance, candidate.len()))
         .map(|(_, candidate)| candidate)
+}
+
+/// Whether a name is the beginning of a known one with one letter wrong or left out, of which at most
+/// two letters are missing behind it: `blok` is `blocks`. The first letter is right, and of fewer than
+/// four letters too little is.
+fn is_misspelt_beginning(name: &str, known: &str) -> bool {
+    let letters: Vec<char> = known.chars().collect();
+    let length = name.chars().count();
+    let has_room = length >= 4 && (length + 1..=length + 2).contains(&letters.len());
+    let beginnings = [length, length + 1].into_iter().filter_map(|end| letters.get(..end));
+    has_room
+        && name.chars().next() == letters.first().copied()
+        && beginnings.map(String::from_iter).any(|part| strsim::osa_distance(name, &part) <= 1)
 }
 
 fn fold(name: &str) -> String {
@@ -43,6 +57,18 @@ mod tests {
             ("features", Some("sched_features")),
             ("colour", None),
             ("", None),
+        ] {
+            assert_eq!(nearest(wrong, known), meant, "{wrong}");
+        }
+        let known = ["blocks", "boots", "title", "seed", "alpha", "subjects", "margin"];
+        for (wrong, meant) in [
+            ("blok", Some("blocks")),
+            ("bloc", Some("blocks")),
+            ("blck", Some("blocks")),
+            ("titel", Some("title")),
+            ("alfa", None),
+            ("clock", None),
+            ("blo", None),
         ] {
             assert_eq!(nearest(wrong, known), meant, "{wrong}");
         }

@@ -63,6 +63,7 @@ fn a_wrong_option_is_named_and_never_adds_an_arm() {
         ),
         ("workloads.wakup.duration", "1s", "no workload is called `wakup`; did you mean `wakeup`?"),
         ("bloks", "3", "unknown key `bloks`; did you mean `blocks`?"),
+        ("blok", "3", "unknown key `blok`; did you mean `blocks`?"),
         ("blocks", "many", "`blocks` takes a whole number, not a text"),
         ("subjects.short", "1", "`subjects.short` needs the factor to set"),
         ("workloads.wakeup", "1", "`workloads.wakeup` needs the key to set"),
@@ -76,6 +77,21 @@ fn a_wrong_option_is_named_and_never_adds_an_arm() {
         let shown = problems[0].to_string();
         assert!(shown.contains(expected), "{shown}");
         assert!(shown.starts_with(&format!("--set {key}={value}: ")), "{shown}");
+    }
+}
+
+#[test]
+fn a_key_that_is_misspelt_and_cut_short_is_suggested_at_the_top_and_in_a_table() {
+    for (text, expected) in [
+        (format!("blok = 3\n{EXPERIMENT}"), "unknown key `blok`; did you mean `blocks`?"),
+        (
+            format!("{EXPERIMENT}\n[quick]\nblok = 3\n"),
+            "unknown key `blok` in [quick]; did you mean `blocks`?",
+        ),
+    ] {
+        let problems = plan(request(&text)).unwrap_err();
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert!(told.iter().any(|one| one.ends_with(expected)), "{told:?}");
     }
 }
 
