@@ -7,7 +7,7 @@ use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::measured_rows::MeasuredRows;
 use crate::post_hoc::{choices, given};
-use crate::row_order::row_order;
+use crate::row_order::{in_one_order, row_order};
 use crate::table::{ImportedTable, over};
 use crate::table_row::TableRow;
 use model::{
@@ -536,17 +536,8 @@ fn blocked(
         let cause = format!("its blocks, subjects and parameters make {trials} trials");
         return Err(Trouble::new(cause, "name the column of blocks, and fewer parameters"));
     }
-    let distinct: BTreeSet<&Vec<SharedName>> = orders.iter().collect();
-    if distinct.len() == 1 && orders.len() > 1 {
-        let subjects = orders[0].join(", ");
-        let detail = match order {
-            ImportedOrder::Column => format!("every block ran {subjects} in this order"),
-            ImportedOrder::Rows | ImportedOrder::Unknown => format!(
-                "the rows of every block have {subjects} in this order, and nothing shows that they ran in it"
-            ),
-        };
-        caveats.push(Caveat::new(CaveatCode::OrderConfounded, detail));
-    }
+    let in_order = in_one_order(&orders, order);
+    caveats.extend(in_order.map(|detail| Caveat::new(CaveatCode::OrderConfounded, detail)));
     let mut measured = MeasuredRows::of(rows, names);
     let of_record = |of_record: &[u32]| {
         let [number, subject, label] = places[of_record[0] as usize];

@@ -3,7 +3,7 @@
 
 use crate::table::ImportedTable;
 use crate::table_row::TableRow;
-use model::ImportedOrder;
+use model::{ImportedOrder, SharedName};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of the order of these rows: times of a tool tell it as a column of times does. Of rows
@@ -39,6 +39,59 @@ fn are_in_one_piece(rows: &[TableRow]) -> bool {
         let place = (row.block.as_deref(), row.subject.as_str(), row.levels.as_slice());
         last.replace(place) == Some(place) || seen.insert(place)
     })
+}
+
+/// What is said of blocks that all have their subjects in one order.
+pub(crate) fn in_one_order(orders: &[Vec<SharedName>], known: ImportedOrder) -> Option<String> {
+    let subjects = common_order(orders)?;
+    let is_whole = orders.iter().all(|order| order.len() == subjects.len());
+    let held = if is_whole { "" } else { "what it holds of " };
+    let subjects = subjects.join(", ");
+    Some(match known {
+        ImportedOrder::Column => format!("every block ran {held}{subjects} in this order"),
+        ImportedOrder::Rows | ImportedOrder::Unknown => format!(
+            "the rows of every block have {held}{subjects} in this order, and nothing shows that they ran \
+             in it: one file of all rows with a column of times, or of the sequence of the runs (--order), would"
+        ),
+    })
+}
+
+/// The order that all blocks have in common: of two blocks those subjects are compared that both hold, so
+/// that a block that lacks one hides nothing. None where two subjects stand in unlike orders, or no two
+/// share two blocks.
+fn common_order(orders: &[Vec<SharedName>]) -> Option<Vec<&str>> {
+    let (mut numbers, mut names) = (BTreeMap::<&str, usize>::new(), Vec::<&str>::new());
+    for name in orders.iter().flatten() {
+        numbers.entry(name.as_str()).or_insert_with(|| {
+            names.push(name.as_str());
+            names.len() - 1
+        });
+    }
+    let mut comes_before = vec![vec![false; names.len()]; names.len()];
+    let (mut known, mut is_repeated) = (BTreeSet::new(), false);
+    for order in orders {
+        if !known.insert(order) {
+            is_repeated |= order.len() > 1;
+            continue;
+        }
+        let places: Vec<usize> = order.iter().map(|name| numbers[name.as_str()]).collect();
+        for (place, later) in places.iter().enumerate() {
+            for earlier in &places[..place] {
+                if comes_before[*later][*earlier] {
+                    return None;
+                }
+                is_repeated |= std::mem::replace(&mut comes_before[*earlier][*later], true);
+            }
+        }
+    }
+    let mut left: Vec<usize> = (0..names.len()).filter(|_| is_repeated).collect();
+    let mut in_order = Vec::with_capacity(left.len());
+    while !left.is_empty() {
+        let is_first = |one: &usize| left.iter().all(|other| !comes_before[*other][*one]);
+        let first = left.iter().position(is_first)?;
+        in_order.push(names[left.remove(first)]);
+    }
+    is_repeated.then_some(in_order)
 }
 
 #[cfg(test)]
@@ -92,5 +145,59 @@ mod tests {
         assert_eq!(known(&["s,b,v\na,1,5\nb,1,6\na,1,7\nb,1,8\n"], None), unknown);
         let repeated = "s,b,v\na,1,5\na,1,7\nb,1,6\nb,1,8\n";
         assert_eq!(known(&[repeated], None).0, ImportedOrder::Rows);
+    }
+
+    #[test]
+    fn a_block_that_lacks_a_subject_does_not_hide_that_the_others_have_one_order() {
+        let of = |orders: &[&str]| {
+            let name = |letter: char| SharedName::from(letter.to_string());
+            let orders: Vec<Vec<SharedName>> =
+                orders.iter().map(|order| order.chars().map(name).collect()).collect();
+            common_order(&orders).map(|names| names.concat())
+        };
+        let same = |orders: &[&str], order: &str| assert_eq!(of(orders).as_deref(), Some(order));
+        same(&["ab", "ab"], "ab");
+        same(&["b", "ab", "a", "ab"], "ab");
+        same(&["bc", "abc", "ac", "ab"], "abc");
+        same(&["abc", "ab", "c"], "abc");
+        for unlike in [
+            &["ab", "ba", "ab"][..],
+            &["abc", "acb"],
+            &["ab", "a", "b", "ba"],
+            // No two subjects share two blocks.
+            &["ab", "cd"],
+            &["ab", "a", "b"],
+            &["a", "a", "b"],
+            // Each two have one order, and there is none of all three.
+            &["ab", "ab", "bc", "ca"],
+            &[],
+        ] {
+            assert_eq!(of(unlike), None, "{unlike:?}");
+        }
+    }
+
+    /// One file for each subject, each of which lacks a block.
+    #[test]
+    fn files_of_one_subject_each_are_told_as_one_order_whatever_blocks_they_lack() {
+        let of = |subject: &str, lacks: u32| {
+            let rows = (0..10).filter(|block| *block != lacks);
+            let row = |block: u32| format!("{subject},{block},{}\n", 100 + block * 7 % 10);
+            format!("s,b,v\n{}", rows.map(row).collect::<String>())
+        };
+        let (a, b) = (of("a", 3), of("b", 7));
+        let files: [(&str, &[u8]); 2] = [("x", a.as_bytes()), ("y", b.as_bytes())];
+        let mapping = Mapping {
+            subject: Some("s".to_owned()),
+            block: Some("b".to_owned()),
+            values: vec![Mapping::value("v:lower").unwrap()],
+            ..Mapping::default()
+        };
+        let imported = imported(&CSV, &files, &mapping).unwrap().plan.imported.unwrap();
+        assert_eq!(imported.order, ImportedOrder::Unknown);
+        let mut caveats = imported.caveats.iter();
+        let told = caveats.find(|one| one.code == model::CaveatCode::OrderConfounded).unwrap();
+        let words = "the rows of every block have what it holds of a, b in this order, and nothing";
+        assert!(told.detail.starts_with(words), "{}", told.detail);
+        assert!(told.detail.contains("a column of times"), "{}", told.detail);
     }
 }

@@ -743,6 +743,51 @@ fn a_fixed_order_with_drift_has_no_verdict_however_large_the_difference() {
     assert_eq!(bench.run(&twice).status.code(), Some(2));
 }
 
+/// Two files of one subject each, of ten blocks of which each lacks another one: nothing tells whether the
+/// blocks ran in a drawn order, or all of one subject before all of the other.
+#[test]
+fn blocks_in_a_file_for_each_subject_are_never_clear_and_decide_no_gate() {
+    let bench = Bench::new();
+    let noise = [
+        ("a", 3, [0.13, -0.21, 0.05, 0.29, -0.11, -0.02, 0.17, -0.26, 0.08, -0.14]),
+        ("b", 7, [0.07, 0.19, -0.23, -0.09, 0.27, -0.16, 0.03, -0.05, 0.22, -0.18]),
+    ];
+    // By how many percent the rows drift from the first to the last, and what `b` takes more.
+    let judged = |drift: f64, effect: f64| {
+        let mut row = 0.0;
+        let files = noise.map(|(who, lacks, of_runs)| {
+            let mut text = "who,block,ms\n".to_owned();
+            for (block, of_run) in of_runs.iter().enumerate().filter(|(block, _)| *block != lacks) {
+                let more = if who == "b" { effect } else { 0.0 };
+                let _ = writeln!(
+                    text,
+                    "{who},{block},{:.2}",
+                    100.0 + of_run + more + drift * row / 17.0
+                );
+                row += 1.0;
+            }
+            let path = bench.path().join(format!("{who}.csv"));
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        });
+        let usual = ["import", "csv", &files[0], &files[1], "--subject", "who", "--block", "block"];
+        bench.expect(0, &[&usual[..], &["--value", "ms:lower:ms"]].concat());
+        let json = bench.expect(0, &["show", "last", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let finding = report["findings"]["findings"][0].clone();
+        let caveats = finding["caveats"].to_string();
+        for words in ["ORDER_CONFOUNDED", "what it holds of a, b", "a column of times"] {
+            assert!(caveats.contains(words), "{words}: {caveats}");
+        }
+        let gate = bench.run(&["gate", "last", "--limit", "ms=1%"]);
+        assert_eq!(gate.status.code(), Some(5), "{}", errors(&gate));
+        ["verdict", "strength", "obstacle"]
+            .map(|key| finding[key].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(judged(3.0, 0.0), ["inconclusive", "", "drift_in_order"]);
+    assert_eq!(judged(0.0, 20.0), ["worse", "detectable", ""]);
+}
+
 #[test]
 fn names_with_signs_of_our_own_can_be_gated_and_explained() {
     let bench = Bench::new();
