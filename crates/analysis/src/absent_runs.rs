@@ -101,7 +101,7 @@ mod tests {
 
     fn of_two(design: Option<ImportedDesign>) -> Plan {
         let mut plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Mean)], 20);
-        let mut imported = in_blocks(ImportedOrder::Unknown);
+        let mut imported = in_blocks(ImportedOrder::Rows);
         if let Some(design) = design {
             imported.design = design;
         }

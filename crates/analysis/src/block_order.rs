@@ -181,9 +181,42 @@ mod tests {
             assert_ne!(one.strength, Some(Strength::Clearly));
             assert_eq!(outcome(&findings), GateOutcome::Inconclusive);
         }
-        // It is not known which of them ran first.
-        let findings = judged(ONCE_FIRST, ImportedOrder::Unknown, |_, _| 0.0, 0.3);
-        assert!(!has(&findings.findings[0], CaveatCode::OrderConfounded));
+    }
+
+    #[test]
+    fn blocks_of_no_known_order_have_verdicts_that_are_never_clear_and_pass_no_gate() {
+        for rows in [DRAWN, ONCE_FIRST, SORTED] {
+            for (effect, expected) in [
+                (0.0, None),
+                (0.3, Some((Verdict::Worse, Strength::Detectable))),
+                (-0.3, Some((Verdict::Better, Strength::Detectable))),
+            ] {
+                let findings = judged(rows, ImportedOrder::Unknown, |_, _| 0.0, effect);
+                let one = &findings.findings[0];
+                let is_of_order = |one: &&Caveat| one.code == CaveatCode::OrderConfounded;
+                let told = &one.caveats.iter().find(is_of_order).unwrap().detail;
+                assert!(told.starts_with("nothing tells in which order"), "{told}");
+                assert!(told.contains("a column of times"), "{told}");
+                assert_eq!(one.strength.map(|strength| (one.verdict, strength)), expected);
+                assert!(one.is_order_fixed);
+                assert_eq!(outcome(&findings), GateOutcome::Inconclusive, "{rows} {effect}");
+            }
+        }
+        // A drift that is seen may be all of the difference.
+        let findings = judged(SORTED, ImportedOrder::Unknown, |place, _| 0.3 * place, 0.0);
+        let one = &findings.findings[0];
+        assert_eq!(
+            (one.verdict, one.obstacle),
+            (Verdict::Inconclusive, Some(Obstacle::DriftInOrder)),
+            "{one:?}"
+        );
+        // What the import says of it itself is not said twice.
+        let told = Caveat::new(CaveatCode::OrderConfounded, "the rows of every block have a, b");
+        let unknown = Some((ImportedOrder::Unknown, vec![told.clone()]));
+        let findings = judged_as(SORTED, unknown, |_, _| 0.0, 0.3);
+        let mut caveats = findings.findings[0].caveats.iter();
+        assert_eq!(caveats.find(|one| one.code == CaveatCode::OrderConfounded), Some(&told));
+        assert!(caveats.all(|one| one.code != CaveatCode::OrderConfounded));
     }
 
     #[test]

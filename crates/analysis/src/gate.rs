@@ -18,7 +18,7 @@ use stats::{TTest, blocks_for_difference, exp, ln};
 /// Why a finding of an emulated processor decides nothing, not even by its failures.
 const EMULATED: &str = "emulated: no verdict of an emulated processor passes or fails a gate";
 
-/// Why a finding whose order was not randomised decides nothing either.
+/// Why a finding whose order was not randomised, or is not known, decides nothing either.
 const ORDER_FIXED: &str = "what differs may be the order of the subjects (ORDER_CONFOUNDED), which passes or fails no gate";
 
 /// Why a limit of which the tests show nothing is undecided.
@@ -722,7 +722,7 @@ mod tests {
             move |plan: &mut Plan| plan.looks.clone_from(&looks)
         };
         let import = |plan: &mut Plan| {
-            plan.imported = Some(in_blocks(ImportedOrder::Unknown));
+            plan.imported = Some(in_blocks(ImportedOrder::Rows));
         };
         let simulate = |plan: &mut Plan| "sim".clone_into(&mut plan.venue);
         let wild = campaign(3.0, 0.2);
@@ -838,7 +838,7 @@ mod tests {
                 file: "f".to_owned(),
                 digest: String::new(),
                 design: ImportedDesign::Blocked,
-                order: ImportedOrder::Unknown,
+                order: ImportedOrder::Rows,
                 caveats: vec![Caveat::new(code, "told")],
                 parts: Vec::new(),
                 copied: Vec::new(),

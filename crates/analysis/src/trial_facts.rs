@@ -3,7 +3,8 @@
 
 use crate::rulebook::Unchosen;
 use model::{
-    Caveat, CaveatCode, DEFAULT_ALPHA, Doubt, Imported, Metric, Plan, Question, Record, UnlikeMix,
+    Caveat, CaveatCode, DEFAULT_ALPHA, Doubt, Imported, ImportedDesign, Metric, Plan, Question,
+    Record, UnlikeMix,
 };
 use stats::ln;
 use std::borrow::Cow;
@@ -34,11 +35,21 @@ pub(crate) fn is_order_known(plan: &Plan) -> bool {
     plan.imported.as_ref().is_none_or(Imported::has_ordered_blocks)
 }
 
-/// What an import says of an order that was not randomised.
+/// What is said of imported blocks of which nothing tells the order, and what would.
+const UNKNOWN_ORDER: &str = "nothing tells in which order the subjects of a block ran: their rows lie in several files or apart from each other, or an earlier version imported them; one file of all rows with a column of times, or of the sequence of the runs (--order), in which those of a subject and block follow each other, would";
+
+/// What an import says of an order that was not randomised, or that its blocks have none that is known:
+/// of such an order no test can show that it is not the difference.
 pub(crate) fn fixed_order(plan: &Plan) -> Vec<String> {
-    let of_import = plan.imported.iter().flat_map(|imported| &imported.caveats);
-    let in_order = of_import.filter(|caveat| caveat.code == CaveatCode::OrderConfounded);
-    in_order.map(|caveat| caveat.detail.clone()).collect()
+    let Some(imported) = &plan.imported else { return Vec::new() };
+    let in_order =
+        imported.caveats.iter().filter(|caveat| caveat.code == CaveatCode::OrderConfounded);
+    let mut told: Vec<String> = in_order.map(|caveat| caveat.detail.clone()).collect();
+    let is_unknown = imported.design == ImportedDesign::Blocked && imported.order.is_unknown();
+    if told.is_empty() && is_unknown {
+        told.push(UNKNOWN_ORDER.to_owned());
+    }
+    told
 }
 
 /// Columns of an import that count as executions and may tell parts of one apart.

@@ -445,7 +445,7 @@ mod tests {
     fn what_is_not_sure_of_the_components_is_not_sure_of_the_use_case() {
         let of = |codes: &[CaveatCode]| {
             let told = codes.iter().map(|code| Caveat::new(*code, "told")).collect();
-            let imported = Imported { caveats: told, ..in_blocks(ImportedOrder::Unknown) };
+            let imported = Imported { caveats: told, ..in_blocks(ImportedOrder::Rows) };
             campaign_of((1.2, 1.0), [0.5, 0.5], Some(imported)).comparisons.remove(0)
         };
         let sure = of(&[]);

@@ -42,7 +42,7 @@ pub(crate) struct Signals {
     pub drift: Option<f64>,
     /// What tells the order of blocks or executions.
     pub origin: OrderOrigin,
-    /// What says that the order was not randomised; empty where nothing does.
+    /// What says that the order was not randomised, or that none is known; empty where nothing does.
     pub fixed_order: Vec<String>,
     /// What is not sure of how imported numbers came about.
     pub doubts: Vec<Doubt>,
