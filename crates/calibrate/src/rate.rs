@@ -41,6 +41,16 @@ impl Rate {
         self.score(Z_LIMIT)
     }
 
+    /// What as many tries that all missed give.
+    pub(crate) fn with_no_hit(self) -> Self {
+        Self { hits: 0, ..self }
+    }
+
+    /// What as many tries that all hit give.
+    pub(crate) fn with_hits_alone(self) -> Self {
+        Self { hits: self.tries, ..self }
+    }
+
     fn score(&self, z: f64) -> (f64, f64) {
         let (count, share) = (f64::from(self.tries.max(1)), self.share());
         let weight = z * z / count;

@@ -16,6 +16,28 @@ pub enum Limit {
     None,
 }
 
+impl Limit {
+    /// Whether a count does not contradict it: the one-sided 99 % limit of the rate does not lie beyond
+    /// it.
+    fn allows(self, rate: Rate) -> bool {
+        let (low, high) = rate.one_sided();
+        match self {
+            Self::AtMost(most) => low <= most,
+            Self::AtLeast(least) => high >= least,
+            Self::None => true,
+        }
+    }
+
+    /// Whether the worst count of so many tries would contradict it.
+    fn can_refuse(self, rate: Rate) -> bool {
+        match self {
+            Self::AtMost(_) => !self.allows(rate.with_hits_alone()),
+            Self::AtLeast(_) => !self.allows(rate.with_no_hit()),
+            Self::None => false,
+        }
+    }
+}
+
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CalibrationRow {
@@ -27,8 +49,10 @@ pub struct CalibrationRow {
     pub rate: Rate,
     /// What is promised.
     pub limit: Limit,
-    /// Whether it holds.
+    /// Whether it holds: its count does not contradict the limit.
     pub holds: bool,
+    /// Whether no count of so few campaigns could contradict the limit: that it holds shows nothing.
+    pub is_too_few: bool,
 }
 
 impl CalibrationRow {
@@ -40,13 +64,9 @@ impl CalibrationRow {
         rate: Rate,
         limit: Limit,
     ) -> Self {
-        let (low, high) = rate.one_sided();
-        let holds = match limit {
-            Limit::AtMost(most) => low <= most,
-            Limit::AtLeast(least) => high >= least,
-            Limit::None => true,
-        };
-        Self { target, name: name.into(), rate, limit, holds }
+        let holds = limit.allows(rate);
+        let is_too_few = limit != Limit::None && !limit.can_refuse(rate);
+        Self { target, name: name.into(), rate, limit, holds, is_too_few }
     }
 }
 
@@ -79,6 +99,7 @@ pub fn text(row: &CalibrationRow) -> String {
     let target = row.target.map_or(String::new(), |target| target.to_string());
     let verdict = match (row.holds, row.limit) {
         (_, Limit::None) => "",
+        (true, _) if row.is_too_few => "too few to refuse",
         (true, _) => "holds",
         (false, _) => "MISSED",
     };
@@ -93,4 +114,51 @@ pub fn text(row: &CalibrationRow) -> String {
         100.0 * high
     );
     line.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(limit: Limit, hits: u32, tries: u32) -> CalibrationRow {
+        CalibrationRow::new(Some(1), "a row", Rate { hits, tries }, limit)
+    }
+
+    /// Wilson's lower limits of 14 and 15 in 150 are 5.14 and 5.62 %, of 1175 and 1176 in 20,000
+    /// 5.4998 and 5.5048 %.
+    #[test]
+    fn a_row_is_missed_by_the_first_count_whose_limit_lies_beyond_the_target() {
+        for (limit, tries, last_that_holds, first_missed) in [
+            (Limit::AtMost(0.055), 150, 14, 15),
+            (Limit::AtMost(0.055), 20_000, 1_175, 1_176),
+            (Limit::AtLeast(0.94), 150, 135, 134),
+            (Limit::AtLeast(0.94), 20_000, 18_722, 18_721),
+        ] {
+            let of = |hits| row(limit, hits, tries);
+            assert!(of(last_that_holds).holds, "{limit:?} of {tries}");
+            assert!(!of(first_missed).holds, "{limit:?} of {tries}");
+            assert!(!of(last_that_holds).is_too_few && !of(first_missed).is_too_few);
+        }
+    }
+
+    /// The limits of none in 16 and in 17 are 25.3 and 24.1 %.
+    #[test]
+    fn so_few_campaigns_that_no_count_is_refused_are_told_and_do_not_hold_in_words() {
+        let least = Limit::AtLeast(0.25);
+        for (hits, tries, is_too_few) in
+            [(0, 1, true), (1, 1, true), (0, 16, true), (17, 17, false)]
+        {
+            let row = row(least, hits, tries);
+            assert_eq!(row.is_too_few, is_too_few, "{hits} of {tries}");
+            assert!(row.holds, "nothing is missed by it");
+            let word = if is_too_few { "too few to refuse" } else { "holds" };
+            assert!(text(&row).ends_with(word), "{}", text(&row));
+        }
+        assert!(text(&row(least, 0, 17)).ends_with("MISSED"));
+        // One that is wrong is enough where nearly none may be.
+        assert!(text(&row(Limit::AtMost(0.055), 1, 1)).ends_with("MISSED"));
+        assert!(text(&row(Limit::AtMost(0.055), 0, 1)).ends_with("holds"));
+        assert!(text(&row(Limit::AtMost(0.055), 0, 0)).ends_with("too few to refuse"));
+        assert!(text(&row(Limit::None, 0, 1)).ends_with("for comparison"));
+    }
 }

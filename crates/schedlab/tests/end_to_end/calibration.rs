@@ -21,7 +21,8 @@ fn head(line: &str) -> Option<RowHead<'_>> {
     let (_, judged) = rest.split_once(']')?;
     let (target, named) = counted.split_at_checked(4)?;
     let (name, _) = named.strip_suffix(" %")?.rsplit_once(' ')?;
-    let limit = ["holds", "MISSED"].into_iter().find_map(|word| judged.strip_suffix(word));
+    let verdicts = ["holds", "MISSED", "too few to refuse"];
+    let limit = verdicts.into_iter().find_map(|word| judged.strip_suffix(word));
     Some(RowHead {
         target: target.trim(),
         name: name.trim(),
@@ -79,6 +80,10 @@ fn a_row_is_its_target_its_name_and_its_limit_whatever_was_counted() {
         (
             "13  a table     100.0 %  [100.0, 100.0]  at most 6.5 %     MISSED",
             of("13", "a table", "at most 6.5 %"),
+        ),
+        (
+            " 2  naive, S1     100.0 %  [ 13.1, 100.0]  at least 25.0 %   too few to refuse",
+            of("2", "naive, S1", "at least 25.0 %"),
         ),
         (
             "    naive: means differ by 2 %, S1   4.3 %  [  3.6,   5.1]  for comparison",
