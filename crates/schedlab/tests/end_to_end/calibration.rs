@@ -122,6 +122,97 @@ fn the_same_calibration_gives_the_same_table() {
     bench.expect(2, &["calibrate", "--only", "no such row"]);
 }
 
+/// What was counted of a row, in percent, as it stands there.
+fn counted(name: &str) -> f64 {
+    let of_row = |line: &&str| head(line).is_some_and(|row| row.name == name);
+    let mut lines = TABLE.lines().filter(of_row);
+    let line = lines.next().unwrap_or_else(|| panic!("docs/calibration.md has no row {name:?}"));
+    assert_eq!(lines.next(), None, "two rows {name:?}");
+    let (counted, _) = line.rsplit_once("  [").unwrap();
+    let number = counted.trim_end_matches(" %").rsplit(' ').next().unwrap();
+    number.parse().unwrap_or_else(|_| panic!("{line}"))
+}
+
+const OWN_BOOTS: &str = "different: an effect of 1 % of each boot, one boot, 10 blocks";
+
+/// Percentages that the method's page cites, with how many digits, and their rows: `#` stands for that
+/// of the next row.
+const CITED: [(&str, usize, &[&str]); 9] = [
+    (
+        "ten blocks were different in # % of campaigns, and of ten boots in # %",
+        1,
+        &[OWN_BOOTS, "different: an effect of 1 % of each boot, 10 boots, 20 blocks"],
+    ),
+    ("an effect that each boot has of its own, in one boot (# %)", 1, &[OWN_BOOTS]),
+    (
+        "equal subjects in # and # of 100 campaigns, because ten differences",
+        0,
+        &[
+            "different: an effect that wanders, rho 0.3, 10 blocks",
+            "different: an effect that wanders, rho 0.5, 10 blocks",
+        ],
+    ),
+    (
+        "40 blocks say so in # of 100 at 0.5, and in # at 0.8",
+        0,
+        &[
+            "different: an effect that wanders, rho 0.5, 40 blocks",
+            "different: an effect that wanders, rho 0.8, 40 blocks",
+        ],
+    ),
+    (
+        "a false difference is left in [# and # of 100 tables]",
+        0,
+        &[
+            "different: blocks in a drawn order, carry-over of 1 %",
+            "different: blocks in a drawn order, carry-over of 2 %",
+        ],
+    ),
+    (
+        "have a false difference in #, # and # % of tables where each run of one subject leaves \
+             1, 2 and 3 % behind, and in # % without carry-over",
+        1,
+        &[
+            "different: blocks in a drawn order, carry-over of 1 %",
+            "different: blocks in a drawn order, carry-over of 2 %",
+            "different: blocks in a drawn order, carry-over of 3 %",
+            "different: blocks in a drawn order",
+        ],
+    ),
+    (
+        "differ in # of 100 campaigns of ten blocks and in # of 100 of 40 blocks",
+        0,
+        &[
+            "different: carry-over of 3 % that one arm alone feels, 10 blocks",
+            "different: carry-over of 3 % that one arm alone feels, 40 blocks",
+        ],
+    ),
+    (
+        "without a margin it differs in # and # of 100 campaigns",
+        1,
+        &[
+            "different: one arm with spikes, no margin, 10 blocks",
+            "different: one arm with spikes, no margin, 20 blocks",
+        ],
+    ),
+    (
+        "with one of 2 % there are # and # of 100",
+        1,
+        &["different: one arm with spikes, 10 blocks", "different: one arm with spikes, 20 blocks"],
+    ),
+];
+
+#[test]
+fn what_the_method_cites_of_the_table_is_what_the_table_says() {
+    for (cited, digits, rows) in CITED {
+        let mut said = cited.to_owned();
+        for row in rows {
+            said = said.replacen('#', &format!("{:.digits$}", counted(row)), 1);
+        }
+        assert!(!said.contains('#') && METHOD.contains(&said), "docs/method.md: {said}");
+    }
+}
+
 /// Codes of caveats in rows that begin, or end before a sentence, like this.
 fn codes_of(
     table: &'static str,
