@@ -2,7 +2,7 @@
 
 use crate::emulated::{hidden, is_hidden, mark};
 use crate::quantities::{confidence, estimate, value};
-use model::{Finding, Findings, Role, Strength, Verdict};
+use model::{CaveatCode, Finding, Findings, Role, Strength, Verdict};
 use phrases::{Language, say};
 use std::collections::BTreeMap;
 
@@ -184,6 +184,16 @@ pub(crate) fn correction(findings: &Findings, families: &str, language: Language
             families
         ),
     }
+}
+
+/// What verdicts of one boot cannot show, in one sentence that stands beside them; none of several
+/// boots, nor where nobody knows how many they were.
+pub(crate) fn one_boot(findings: &Findings, language: Language) -> Option<&'static str> {
+    let is_one = findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::SingleBoot);
+    is_one.then(|| {
+        language
+            .word("All blocks ran in one boot: nothing here shows what another boot would give.")
+    })
 }
 
 /// The level of the unadjusted intervals of these rows.

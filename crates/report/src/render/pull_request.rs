@@ -6,7 +6,7 @@ use super::{Page, Renderer};
 use crate::attempt::attempt;
 use crate::origin::origin;
 use crate::validity::by_state;
-use crate::verdict_table::{correction, effect, intervals, judged, symbol, words};
+use crate::verdict_table::{correction, effect, intervals, judged, one_boot, symbol, words};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Verdict};
@@ -53,7 +53,11 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         intervals = intervals(&report.findings, judged(&report.findings), language),
         corrected = correction(&report.findings, &families, language)
     );
-    writeln!(output, "{legend}\n\n{}\n", plain(&origin(report, language)))?;
+    writeln!(output, "{legend}\n")?;
+    if let Some(limit) = one_boot(&report.findings, language) {
+        writeln!(output, "{limit}\n")?;
+    }
+    writeln!(output, "{}\n", plain(&origin(report, language)))?;
     if let Some(attempt) = attempt(report) {
         writeln!(output, "{}\n", plain(&attempt))?;
     }

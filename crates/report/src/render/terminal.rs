@@ -21,7 +21,7 @@ use crate::origin::origin;
 use crate::quantities::{direction, fails, p_value};
 use crate::rankings::{claim, ranks, tally, use_case};
 use crate::verdict_table::{
-    correction, effect, groups, intervals, judged, reference_value, subject_value,
+    correction, effect, groups, intervals, judged, one_boot, reference_value, subject_value,
 };
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
@@ -228,6 +228,9 @@ impl Screen<'_> {
         self.paragraph(&legend.join(" "), "", DIM)?;
         if self.hides_absolute {
             self.paragraph(why_hidden(language), "", DIM)?;
+        }
+        if let Some(limit) = one_boot(&report.findings, language) {
+            self.paragraph(limit, "", Style::new())?;
         }
         Ok(())
     }

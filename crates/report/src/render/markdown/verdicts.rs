@@ -9,8 +9,8 @@ use crate::quantities::{
     confidence, direction, effects_found, estimate, interval, p_value, percent, raw_change,
 };
 use crate::verdict_table::{
-    correction, effect, groups, intervals, judged, look, not_known, reference_value, subject_value,
-    symbol, words,
+    correction, effect, groups, intervals, judged, look, not_known, one_boot, reference_value,
+    subject_value, symbol, words,
 };
 use crate::view::Report;
 use model::{Finding, Role};
@@ -62,6 +62,9 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
     writeln!(output, "{}\n", legend(report, scale))?;
     if report.hides_absolute {
         writeln!(output, "{}\n", why_hidden(language))?;
+    }
+    if let Some(limit) = one_boot(&report.findings, language) {
+        writeln!(output, "{limit}\n")?;
     }
     Ok(())
 }
