@@ -49,6 +49,8 @@ mod values;
 
 #[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+mod manual_examples;
 
 pub use confounders::name_confounders;
 pub use evidence::withhold;
