@@ -29,8 +29,8 @@ pub trait Factor: Sync {
         false
     }
 
-    /// The level, canonical, that is in force where nobody sets one, on every machine; `None` where
-    /// that depends on the kernel, its configuration or the distribution. A subject with it differs
+    /// The level, canonical, that is in force where nobody sets one, on every machine, of what was itself
+    /// started with none; `None` where that depends on the kernel, its configuration or the distribution. A subject with it differs
     /// from none without (docs/method.md#m-attempts).
     fn default_level(&self) -> Option<&'static str> {
         None

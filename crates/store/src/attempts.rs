@@ -94,9 +94,12 @@ struct Compared {
     /// A digest of each level of each subject but the control; of an import, of its name. Levels
     /// that are defaults of their factors stand here too, and are left out whenever two lines are
     /// compared, so that a line of a version that knew no defaults is matched as one of today is.
-    /// Parameters that a subject was given as its workload has them anyway are not written; earlier
-    /// lines have them, and match only lines with the same.
     subjects: Vec<BTreeSet<String>>,
+    /// The same, where a subject is given a parameter of a workload, with the value of that parameter
+    /// for every subject, its workload's own where it is not given one. Empty where none is given one,
+    /// and in lines of earlier versions, which are matched by what stands above.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    effective: Vec<BTreeSet<String>>,
     /// A digest of each kind of workload: its id, and the program where any can be run.
     workloads: BTreeSet<String>,
 }
@@ -131,19 +134,20 @@ impl Compared {
             if plan.imported.is_some() {
                 return BTreeSet::from([short_digest(&subject.id)]);
             }
-            let levels = subject.levels.iter();
-            levels.filter(|level| !repeats_parameter(plan, *level)).map(level_digest).collect()
+            subject.levels.iter().map(level_digest).collect()
         };
-        let subjects = plan.subjects.iter().filter(|subject| !subject.is_control);
+        let subjects: Vec<&Subject> =
+            plan.subjects.iter().filter(|subject| !subject.is_control).collect();
         Self {
-            subjects: subjects.map(of_subject).collect(),
+            effective: effective(plan, &subjects),
+            subjects: subjects.into_iter().map(of_subject).collect(),
             workloads: plan.workloads.iter().flat_map(kinds).collect(),
         }
     }
 
     /// Leaves these levels out: its subjects have them without being told.
     fn leave_out(&mut self, defaults: &BTreeSet<String>) {
-        for subject in &mut self.subjects {
+        for subject in self.subjects.iter_mut().chain(&mut self.effective) {
             subject.retain(|level| !defaults.contains(level));
         }
     }
@@ -152,19 +156,11 @@ impl Compared {
     /// one to all subjects makes no other pair. A subject that is alone differs from none, and is
     /// known by all of its levels: twice, as no two subjects can differ.
     fn pairs(&self) -> impl Iterator<Item = Pair<'_>> {
-        let subjects = &self.subjects;
-        let alone = match subjects.as_slice() {
+        let alone = match self.subjects.as_slice() {
             [only] => Some([texts(only.iter()), texts(only.iter())]),
             _ => None,
         };
-        let pairs = subjects.iter().enumerate().flat_map(move |(at, one)| {
-            subjects[..at].iter().map(move |other| {
-                let mut pair = [texts(one.difference(other)), texts(other.difference(one))];
-                pair.sort();
-                pair
-            })
-        });
-        pairs.chain(alone)
+        differences(&self.subjects).chain(differences(&self.effective)).chain(alone)
     }
 
     /// Whether another, which differs by these pairs, has one of its pairs and one of its workloads.
@@ -179,19 +175,46 @@ fn level_digest(level: (&String, &Level)) -> String {
     short_digest(&serde_json::json!(level).to_string())
 }
 
-/// Whether it is a parameter of a workload, with the value that a subject has which is not given it:
-/// the workload's own.
-fn repeats_parameter(plan: &Plan, (id, level): (&String, &Level)) -> bool {
-    let Some((uses, name)) = id.split_once('.') else { return false };
-    let has_same = |workload: &WorkloadPlan, subject: &Subject| {
-        let value = workload.parameters_for(subject).0.get(name);
-        value.and_then(ParameterValue::word).as_deref() == Some(level.as_str())
-    };
-    let is_given = |subject: &Subject| subject.is_control || subject.levels.contains_key(id);
-    plan.subjects.iter().filter(|subject| !is_given(subject)).any(|subject| {
-        let mut workloads = plan.workloads.iter().filter(|workload| workload.uses == uses);
-        workloads.all(|workload| has_same(workload, subject))
+/// How each two of these differ.
+fn differences(subjects: &[BTreeSet<String>]) -> impl Iterator<Item = Pair<'_>> {
+    subjects.iter().enumerate().flat_map(move |(at, one)| {
+        subjects[..at].iter().map(move |other| {
+            let mut pair = [texts(one.difference(other)), texts(other.difference(one))];
+            pair.sort();
+            pair
+        })
     })
+}
+
+/// Digests of what each of several subjects runs with, where one of them is given a parameter: its
+/// levels, and the value of each such parameter, which it is given or has of the workload itself.
+fn effective(plan: &Plan, subjects: &[&Subject]) -> Vec<BTreeSet<String>> {
+    let is_parameter = |id: &&String| id.contains('.');
+    let given: BTreeSet<&String> =
+        subjects.iter().flat_map(|subject| subject.levels.keys().filter(is_parameter)).collect();
+    if given.is_empty() || subjects.len() < 2 {
+        return Vec::new();
+    }
+    let of_subject = |subject: &&Subject| {
+        let missing = given.iter().filter(|id| !subject.levels.contains_key(**id));
+        let own: Vec<(&String, Level)> =
+            missing.filter_map(|id| Some((*id, own_value(plan, subject, id)?))).collect();
+        let own = own.iter().map(|(id, level)| (*id, level));
+        subject.levels.iter().chain(own).map(level_digest).collect()
+    };
+    subjects.iter().map(of_subject).collect()
+}
+
+/// The value of a parameter that a subject is not given; none where its workloads differ in it.
+fn own_value(plan: &Plan, subject: &Subject, id: &str) -> Option<Level> {
+    let (uses, name) = id.split_once('.')?;
+    let runs = |workload: &&WorkloadPlan| workload.uses == uses && workload.runs_for(subject);
+    let value = |workload: &WorkloadPlan| {
+        workload.parameters_for(subject).0.get(name).and_then(ParameterValue::word)
+    };
+    let mut values = plan.workloads.iter().filter(runs).map(value);
+    let first = values.next()??;
+    values.all(|other| other.as_ref() == Some(&first)).then(|| Level::canonical(first))
 }
 
 fn texts<'l>(all: impl Iterator<Item = &'l String>) -> BTreeSet<&'l str> {
@@ -545,7 +568,7 @@ mod tests {
     use crate::Campaign;
     use crate::fixtures::plan;
     use ::fixtures::{subject, workload};
-    use model::{Imported, ImportedDesign, ImportedOrder};
+    use model::{Imported, ImportedDesign, ImportedOrder, Variant};
     use std::os::unix::fs::PermissionsExt;
     use std::sync::mpsc::channel;
 
@@ -753,19 +776,33 @@ mod tests {
     #[test]
     fn a_parameter_that_a_subject_has_anyway_makes_no_other_question() {
         let home = tempfile::tempdir().unwrap();
-        let with = |at: Option<usize>, groups: u64| {
+        // The workload's own number of groups, and what each of two subjects is given.
+        let with = |own: u64, given: [Option<u64>; 2]| {
             let mut plan = compared();
-            let id = format!("{}.groups", plan.workloads[0].uses);
-            let parameter = ("groups".to_owned(), ParameterValue::Count(4));
-            plan.workloads[0].parameters = Parameters([parameter].into());
-            if let Some(subject) = at.map(|at| &mut plan.subjects[at]) {
-                subject.levels.insert(id, Level::canonical(groups.to_string()));
+            let workload = &mut plan.workloads[0];
+            let id = format!("{}.groups", workload.uses);
+            for (subject, given) in plan.subjects.iter_mut().zip(given) {
+                let value = ParameterValue::Count(given.unwrap_or(own));
+                let parameters = Parameters([("groups".to_owned(), value)].into());
+                let variant = Variant { metrics: BTreeSet::new(), expected_ns: 1, parameters };
+                workload.variants.insert(subject.id.clone(), variant);
+                if let Some(given) = given {
+                    subject.levels.insert(id.clone(), Level::canonical(given.to_string()));
+                }
             }
             plan
         };
-        let plans = [with(None, 0), with(Some(0), 4), with(Some(1), 4), with(Some(1), 9)];
+        let plans = [
+            with(4, [None, Some(9)]),
+            with(4, [Some(4), Some(9)]),
+            with(9, [Some(4), None]),
+            with(4, [None, Some(8)]),
+            with(4, [Some(4), None]),
+            with(4, [None, None]),
+        ];
         let counted = questions(&Attempts::of(home.path()), home.path(), &plans);
-        assert_eq!(counted, [1, 2, 3, 1]);
+        // The fifth was given what the third was, and differs in no parameter, as the last one.
+        assert_eq!(counted, [1, 2, 3, 1, 2, 2]);
     }
 
     #[test]

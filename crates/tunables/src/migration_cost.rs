@@ -48,10 +48,6 @@ impl Factor for Entry {
         &["100us", "5ms"]
     }
 
-    fn default_level(&self) -> Option<&'static str> {
-        Some("500us")
-    }
-
     fn parse(&self, text: &str) -> Result<Level, String> {
         FILE.parse(text)
     }
