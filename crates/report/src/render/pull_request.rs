@@ -54,7 +54,7 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         corrected = correction(&report.findings, &families, language)
     );
     writeln!(output, "{legend}\n")?;
-    if let Some(limit) = one_boot(&report.findings, language) {
+    if let Some(limit) = one_boot(report, language) {
         writeln!(output, "{limit}\n")?;
     }
     writeln!(output, "{}\n", plain(&origin(report, language)))?;

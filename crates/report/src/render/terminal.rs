@@ -229,7 +229,7 @@ impl Screen<'_> {
         if self.hides_absolute {
             self.paragraph(why_hidden(language), "", DIM)?;
         }
-        if let Some(limit) = one_boot(&report.findings, language) {
+        if let Some(limit) = one_boot(report, language) {
             self.paragraph(limit, "", Style::new())?;
         }
         Ok(())

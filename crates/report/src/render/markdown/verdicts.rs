@@ -63,7 +63,7 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
     if report.hides_absolute {
         writeln!(output, "{}\n", why_hidden(language))?;
     }
-    if let Some(limit) = one_boot(&report.findings, language) {
+    if let Some(limit) = one_boot(report, language) {
         writeln!(output, "{limit}\n")?;
     }
     Ok(())
