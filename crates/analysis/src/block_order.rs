@@ -195,7 +195,7 @@ mod tests {
                 let one = &findings.findings[0];
                 let is_of_order = |one: &&Caveat| one.code == CaveatCode::OrderConfounded;
                 let told = &one.caveats.iter().find(is_of_order).unwrap().detail;
-                assert!(told.starts_with("nothing tells in which order"), "{told}");
+                assert!(told.starts_with("the order in which the subjects"), "{told}");
                 assert!(told.contains("a column of times"), "{told}");
                 assert_eq!(one.strength.map(|strength| (one.verdict, strength)), expected);
                 assert!(one.is_order_fixed);

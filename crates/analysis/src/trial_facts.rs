@@ -36,7 +36,7 @@ pub(crate) fn is_order_known(plan: &Plan) -> bool {
 }
 
 /// What is said of imported blocks of which nothing tells the order, and what would.
-const UNKNOWN_ORDER: &str = "nothing tells in which order the subjects of a block ran: their rows lie in several files or apart from each other, or an earlier version imported them; one file of all rows with a column of times, or of the sequence of the runs (--order), in which those of a subject and block follow each other, would";
+const UNKNOWN_ORDER: &str = "the order in which the subjects of a block ran is not known: their rows lie in several files, whose times are not compared with each other, or apart from each other without a column of times, or an earlier version imported them; one file of all rows with a column of times, or of the sequence of the runs (--order), tells it";
 
 /// What an import says of an order that was not randomised, or that its blocks have none that is known:
 /// of such an order no test can show that it is not the difference.
