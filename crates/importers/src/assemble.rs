@@ -7,7 +7,7 @@ use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::measured_rows::MeasuredRows;
 use crate::post_hoc::{choices, given};
-use crate::row_order::{in_one_order, row_order};
+use crate::row_order::{are_in_one_piece, in_one_order, mean_places, row_order};
 use crate::table::{ImportedTable, over};
 use crate::table_row::TableRow;
 use model::{
@@ -502,7 +502,9 @@ fn places_without_blocks(rows: &[TableRow], labels: &Labels) -> (Vec<RowPlace>, 
     (places, names)
 }
 
-/// One record for each block, subject and cell; blocks in order of appearance.
+/// One record for each block, subject and cell; blocks in order of appearance. Where a column tells the
+/// order and rows of subjects lie among each other in a block, all of it has one place among the others:
+/// what its sittings followed is not said, and subjects have places inside it by the means of their rows.
 fn blocked(
     rows: Vec<TableRow>,
     labels: &Labels,
@@ -514,11 +516,13 @@ fn blocked(
     let mut names: Vec<SharedName> = Vec::new();
     let mut positions: BTreeMap<[u32; 2], u32> = BTreeMap::new();
     let mut places: Vec<RowPlace> = Vec::with_capacity(rows.len());
-    for row in &rows {
+    let mut begins: Vec<u64> = Vec::new();
+    for (at, row) in (0..).zip(&rows) {
         let number = numbers.of(row.block.as_deref().unwrap_or_default());
         let subject = subjects.of(row.subject.as_str());
         if number as usize == orders.len() {
             orders.push(Vec::new());
+            begins.push(at);
         }
         if subject as usize == names.len() {
             names.push(row.subject.clone());
@@ -536,14 +540,19 @@ fn blocked(
         let cause = format!("its blocks, subjects and parameters make {trials} trials");
         return Err(Trouble::new(cause, "name the column of blocks, and fewer parameters"));
     }
-    let in_order = in_one_order(&orders, order);
+    let is_mingled = order == ImportedOrder::Column && !are_in_one_piece(&rows);
+    if is_mingled {
+        positions = mean_places(places.iter().map(|[number, subject, _]| [*number, *subject]));
+    }
+    let in_order = if is_mingled { None } else { in_one_order(&orders, order) };
     caveats.extend(in_order.map(|detail| Caveat::new(CaveatCode::OrderConfounded, detail)));
     let mut measured = MeasuredRows::of(rows, names);
     let of_record = |of_record: &[u32]| {
         let [number, subject, label] = places[of_record[0] as usize];
         let position = positions[&[number, subject]];
         let record = measured.record(of_record, [subject, label], labels.name(label));
-        Record { block: number, position, ..record }
+        let sequence = if is_mingled { begins[number as usize] } else { record.sequence };
+        Record { block: number, position, sequence, ..record }
     };
     let records = RowGroups::of(&places).iter().map(of_record).collect();
     let all: Vec<String> = labels.all.iter().map(|(_, label)| label.clone()).collect();

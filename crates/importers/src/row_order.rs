@@ -7,20 +7,20 @@ use model::{ImportedOrder, SharedName};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of the order of these rows: times of a tool tell it as a column of times does. Of rows
-/// in blocks it is that of the subjects of each block, which needs all of a block in one file, and what
-/// is one record of it in one piece.
+/// in blocks it is that of the subjects of each block, which needs all of a block in one file and, where
+/// no column tells it, what is one record of it in one piece.
 pub(crate) fn row_order(table: &ImportedTable) -> ImportedOrder {
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
-    if has_blocks && !(are_within_files(table) && are_in_one_piece(&table.rows)) {
+    if has_blocks && !are_within_files(table) {
         return ImportedOrder::Unknown;
     }
-    if table.has_time_order {
+    if table.has_time_order || matches!(table.files.as_slice(), [only] if only.tells_order) {
         return ImportedOrder::Column;
     }
-    match table.files.as_slice() {
-        [only] if only.tells_order => ImportedOrder::Column,
-        _ => ImportedOrder::Rows,
+    if has_blocks && !are_in_one_piece(&table.rows) {
+        return ImportedOrder::Unknown;
     }
+    ImportedOrder::Rows
 }
 
 /// Whether no block lies in two files.
@@ -33,7 +33,7 @@ fn are_within_files(table: &ImportedTable) -> bool {
 }
 
 /// Whether the rows of a block, a subject and its levels follow each other.
-fn are_in_one_piece(rows: &[TableRow]) -> bool {
+pub(crate) fn are_in_one_piece(rows: &[TableRow]) -> bool {
     let (mut seen, mut last) = (BTreeSet::new(), None);
     rows.iter().all(|row| {
         let place = (row.block.as_deref(), row.subject.as_str(), row.levels.as_slice());
@@ -41,23 +41,70 @@ fn are_in_one_piece(rows: &[TableRow]) -> bool {
     })
 }
 
+/// The place of each subject in its block by the mean place of its rows there, of blocks in which the rows
+/// of subjects lie among each other. Rows are told by block and subject, in their order. Subjects whose
+/// means are equal, as those of a, b, b, a, have the same place.
+pub(crate) fn mean_places(rows: impl Iterator<Item = [u32; 2]>) -> BTreeMap<[u32; 2], u32> {
+    let mut lengths: BTreeMap<u32, u128> = BTreeMap::new();
+    let mut sums: BTreeMap<[u32; 2], [u128; 2]> = BTreeMap::new();
+    for [block, subject] in rows {
+        let length = lengths.entry(block).or_default();
+        let [sum, count] = sums.entry([block, subject]).or_default();
+        *sum += *length;
+        *count += 1;
+        *length += 1;
+    }
+    let means: Vec<([u32; 2], [u128; 2])> = sums.into_iter().collect();
+    let mut places = BTreeMap::new();
+    for of_block in means.chunk_by(|(one, _), (other, _)| one[0] == other[0]) {
+        let compared = |[sum, count]: [u128; 2], [other, others]: [u128; 2]| {
+            (sum * others).cmp(&(other * count))
+        };
+        let mut of_block: Vec<&([u32; 2], [u128; 2])> = of_block.iter().collect();
+        of_block.sort_by(|(_, one), (_, other)| compared(*one, *other));
+        let mut place = 0;
+        for (at, (of, mean)) in (0..).zip(&of_block) {
+            let is_tied = at > 0 && compared(of_block[at - 1].1, *mean).is_eq();
+            place = if is_tied { place } else { at };
+            places.insert(*of, place as u32);
+        }
+    }
+    places
+}
+
 /// What is said of blocks that all have their subjects in one order.
 pub(crate) fn in_one_order(orders: &[Vec<SharedName>], known: ImportedOrder) -> Option<String> {
     let subjects = common_order(orders)?;
-    let is_whole = orders.iter().all(|order| order.len() == subjects.len());
-    let held = if is_whole { "" } else { "what it holds of " };
-    let subjects = subjects.join(", ");
-    Some(match known {
-        ImportedOrder::Column => format!("every block ran {held}{subjects} in this order"),
-        ImportedOrder::Rows | ImportedOrder::Unknown => format!(
-            "the rows of every block have {held}{subjects} in this order, and nothing shows that they ran \
-             in it: one file of all rows with a column of times, or of the sequence of the runs (--order), would"
+    let is_whole = orders
+        .iter()
+        .all(|order| order.iter().map(|name| name.as_str()).eq(subjects.iter().copied()));
+    let is_column = known == ImportedOrder::Column;
+    let list = subjects.join(", ");
+    let told = match (subjects.as_slice(), is_whole, is_column) {
+        (_, true, true) => format!("every block ran {list} in this order"),
+        (_, true, false) => format!("the rows of every block have {list} in this order"),
+        ([one, other], _, true) => {
+            format!("in every block that holds both, {one} ran before {other}")
+        }
+        ([one, other], ..) => {
+            format!(
+                "in every block that holds both, the rows of {one} come before those of {other}"
+            )
+        }
+        (_, _, true) => {
+            format!("every block that holds two or more of {list} ran them in this order")
+        }
+        _ => format!(
+            "in every block that holds two or more of {list}, their rows come in this order"
         ),
-    })
+    };
+    let unknown = "and no file of all rows shows that they ran in it: one with a column of times, or of the \
+                   sequence of the runs (--order), would";
+    Some(if is_column { told } else { format!("{told}, {unknown}") })
 }
 
 /// The order that all blocks have in common: of two blocks those subjects are compared that both hold, so
-/// that a block that lacks one hides nothing. None where two subjects stand in unlike orders, or no two
+/// that a block that lacks one hides nothing, and no other is named. None where two subjects stand in unlike orders, or no two
 /// share two blocks.
 fn common_order(orders: &[Vec<SharedName>]) -> Option<Vec<&str>> {
     let (mut numbers, mut names) = (BTreeMap::<&str, usize>::new(), Vec::<&str>::new());
@@ -68,10 +115,12 @@ fn common_order(orders: &[Vec<SharedName>]) -> Option<Vec<&str>> {
         });
     }
     let mut comes_before = vec![vec![false; names.len()]; names.len()];
-    let (mut known, mut is_repeated) = (BTreeSet::new(), false);
+    let (mut known, mut compared) = (BTreeSet::new(), BTreeSet::new());
     for order in orders {
         if !known.insert(order) {
-            is_repeated |= order.len() > 1;
+            if order.len() > 1 {
+                compared.extend(order.iter().map(|name| numbers[name.as_str()]));
+            }
             continue;
         }
         let places: Vec<usize> = order.iter().map(|name| numbers[name.as_str()]).collect();
@@ -80,18 +129,23 @@ fn common_order(orders: &[Vec<SharedName>]) -> Option<Vec<&str>> {
                 if comes_before[*later][*earlier] {
                     return None;
                 }
-                is_repeated |= std::mem::replace(&mut comes_before[*earlier][*later], true);
+                if std::mem::replace(&mut comes_before[*earlier][*later], true) {
+                    compared.extend([*earlier, *later]);
+                }
             }
         }
     }
-    let mut left: Vec<usize> = (0..names.len()).filter(|_| is_repeated).collect();
-    let mut in_order = Vec::with_capacity(left.len());
+    let mut left: Vec<usize> = (0..names.len()).filter(|_| !compared.is_empty()).collect();
+    let mut in_order = Vec::with_capacity(compared.len());
     while !left.is_empty() {
         let is_first = |one: &usize| left.iter().all(|other| !comes_before[*other][*one]);
         let first = left.iter().position(is_first)?;
-        in_order.push(names[left.remove(first)]);
+        let next = left.remove(first);
+        if compared.contains(&next) {
+            in_order.push(names[next]);
+        }
     }
-    is_repeated.then_some(in_order)
+    (!compared.is_empty()).then_some(in_order)
 }
 
 #[cfg(test)]
@@ -143,6 +197,9 @@ mod tests {
         let of = |subject: &str| format!("s,b,v\n{subject},1,5\n{subject},2,7\n");
         assert_eq!(known(&[&of("a"), &of("b")], None), unknown);
         assert_eq!(known(&["s,b,v\na,1,5\nb,1,6\na,1,7\nb,1,8\n"], None), unknown);
+        // A column tells it, however the subjects lie in a block.
+        let turns = "s,b,sequence,v\na,1,1,5\nb,1,2,6\nb,1,3,7\na,1,4,8\n";
+        assert_eq!(known(&[turns], Some("sequence")).0, ImportedOrder::Column);
         let repeated = "s,b,v\na,1,5\na,1,7\nb,1,6\nb,1,8\n";
         assert_eq!(known(&[repeated], None).0, ImportedOrder::Rows);
     }
@@ -159,7 +216,8 @@ mod tests {
         same(&["ab", "ab"], "ab");
         same(&["b", "ab", "a", "ab"], "ab");
         same(&["bc", "abc", "ac", "ab"], "abc");
-        same(&["abc", "ab", "c"], "abc");
+        same(&["abc", "ab", "c"], "ab");
+        same(&["ab", "ab", "cd"], "ab");
         for unlike in [
             &["ab", "ba", "ab"][..],
             &["abc", "acb"],
@@ -174,6 +232,18 @@ mod tests {
         ] {
             assert_eq!(of(unlike), None, "{unlike:?}");
         }
+    }
+
+    #[test]
+    fn subjects_have_places_by_the_means_of_their_rows() {
+        let of = |rows: &str| {
+            let rows = rows.bytes().map(|letter| [0, u32::from(letter - b'a')]);
+            mean_places(rows).into_values().collect::<Vec<u32>>()
+        };
+        assert_eq!(of("abba"), [0, 0]);
+        assert_eq!(of("abab"), [0, 1]);
+        assert_eq!(of("bbaab"), [1, 0]);
+        assert_eq!(of("acbbca"), [0, 0, 0]);
     }
 
     /// One file for each subject, each of which lacks a block.
@@ -196,7 +266,8 @@ mod tests {
         assert_eq!(imported.order, ImportedOrder::Unknown);
         let mut caveats = imported.caveats.iter();
         let told = caveats.find(|one| one.code == model::CaveatCode::OrderConfounded).unwrap();
-        let words = "the rows of every block have what it holds of a, b in this order, and nothing";
+        let words =
+            "in every block that holds both, the rows of a come before those of b, and no file";
         assert!(told.detail.starts_with(words), "{}", told.detail);
         assert!(told.detail.contains("a column of times"), "{}", told.detail);
     }

@@ -872,7 +872,7 @@ mod tests {
             subjects a; b
             workloads all
             blocked
-            caveat ORDER_CONFOUNDED: the rows of every block have a, b in this order, and nothing shows that they ran in it: one file of all rows with a column of times, or of the sequence of the runs (--order), would
+            caveat ORDER_CONFOUNDED: the rows of every block have a, b in this order, and no file of all rows shows that they ran in it: one with a column of times, or of the sequence of the runs (--order), would
             block 0: a, b
             block 1: a, b
             0 a all replicate 0 position 0: v=5
@@ -899,8 +899,8 @@ mod tests {
             ),
             (ImportedOrder::Column, "every block ran a, b in this order".to_owned())
         );
-        let unknown = "the rows of every block have a, b in this order, and nothing shows that they ran in it: \
-                       one file of all rows with a column of times, or of the sequence of the runs (--order), would";
+        let unknown = "the rows of every block have a, b in this order, and no file of all rows shows that they ran in it: \
+                       one with a column of times, or of the sequence of the runs (--order), would";
         for (text, order) in [
             ("s,b,v\na,x,5\nb,x,6\na,y,7\nb,y,8\n", ImportedOrder::Rows),
             ("s,b,v\na,x,5\na,y,7\nb,x,6\nb,y,8\n", ImportedOrder::Rows),

@@ -332,7 +332,7 @@ pub enum ImportedOrder {
     /// That of the rows in the file, which may have been sorted since.
     Rows,
     /// Nothing: it was not recorded, a block lies in several files, or in a block values of several
-    /// subjects lie among each other.
+    /// subjects lie among each other and no column tells when.
     #[default]
     Unknown,
 }

@@ -776,7 +776,9 @@ fn blocks_in_a_file_for_each_subject_are_never_clear_and_decide_no_gate() {
         let report: serde_json::Value = serde_json::from_str(&json).unwrap();
         let finding = report["findings"]["findings"][0].clone();
         let caveats = finding["caveats"].to_string();
-        for words in ["ORDER_CONFOUNDED", "what it holds of a, b", "a column of times"] {
+        for words in
+            ["ORDER_CONFOUNDED", "the rows of a come before those of b", "a column of times"]
+        {
             assert!(caveats.contains(words), "{words}: {caveats}");
         }
         let gate = bench.run(&["gate", "last", "--limit", "ms=1%"]);
@@ -1149,4 +1151,28 @@ fn what_was_simulated_is_simulated_however_often_it_is_written_and_imported() {
     let foreign = written.replacen("caveats", "remarks", 1);
     import_of("foreign.csv", &foreign, ["--block", "block"]);
     assert!(!is_simulated());
+}
+
+/// Ten blocks in which a subject is first and last, or one comes before the other, by a column of times.
+#[test]
+fn subjects_that_take_turns_inside_a_block_keep_the_order_that_times_tell() {
+    let bench = Bench::new();
+    for (turns, is_confounded) in [(["abba", "baab"], false), (["abab", "abab"], true)] {
+        let mut text = "who,block,at,ms\n".to_owned();
+        let rows =
+            (0..10).flat_map(|block| turns[block % 2].chars().map(move |subject| (block, subject)));
+        for (at, (block, subject)) in rows.enumerate() {
+            let ms = if subject == 'b' { 120.0 } else { 100.0 } + (at * 7 % 11) as f64 / 10.0;
+            text += &format!("{subject},{block},{},{ms}\n", 1_700_000_000 + 7 * at);
+        }
+        let file = bench.path().join(format!("{}.csv", turns[0]));
+        std::fs::write(&file, text).unwrap();
+        let words =
+            ["--subject", "who", "--block", "block", "--value", "ms:lower", "--order", "at"];
+        let file = file.display().to_string();
+        bench.expect(0, &[&["import", "csv", &file], &words[..]].concat());
+        let shown = bench.expect(0, &["show"]);
+        assert_eq!(shown.contains("ORDER_CONFOUNDED"), is_confounded, "{shown}");
+        assert_eq!(shown.contains("clearly worse"), !is_confounded, "{shown}");
+    }
 }
