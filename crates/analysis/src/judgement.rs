@@ -92,14 +92,16 @@ pub(crate) fn conclude(
 
 fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat> {
     let mut caveats = Vec::new();
-    let (blocks, boots) = observations.blocks_and_boots(&plan.reference().id);
+    let reference = &plan.reference().id;
+    let (blocks, boots) = observations.blocks_and_boots(reference);
     caveats.extend(plan.imported.iter().flat_map(|imported| imported.caveats.clone()));
     if plan.is_simulated() {
         caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
     } else if plan.imported.is_some() {
         // Nobody said how often the machine was booted.
     } else {
-        caveats.extend(boots.and_then(|boots| shared_boots(blocks, boots)));
+        let is_one = observations.is_one_boot();
+        caveats.extend(boots.and_then(|boots| shared_boots(reference, (blocks, boots), is_one)));
     }
     if plan.is_quick {
         caveats.push(Caveat::new(CaveatCode::Quick, "run with --quick"));
@@ -108,13 +110,17 @@ fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat>
     caveats
 }
 
-/// What so many blocks in so many boots cannot show.
-fn shared_boots(blocks: usize, boots: usize) -> Option<Caveat> {
-    if boots == 1 && blocks > 1 {
+/// What so many blocks of this subject in so many boots cannot show. A boot may be of all subjects, or of
+/// this one alone: those of different kernels have their own.
+fn shared_boots(subject: &str, (blocks, boots): (usize, usize), is_one: bool) -> Option<Caveat> {
+    if boots == 1 && blocks > 1 && is_one {
         return Some(Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot"));
     }
-    let detail = || format!("{blocks} blocks ran in {boots} boots");
-    (boots < LEAST_BOOTS && boots < blocks).then(|| Caveat::new(CaveatCode::FewBoots, detail()))
+    let detail = match boots {
+        1 => format!("{blocks} blocks of {subject} ran in one boot"),
+        _ => format!("{blocks} blocks ran in {boots} boots"),
+    };
+    (boots < LEAST_BOOTS && boots < blocks).then(|| Caveat::new(CaveatCode::FewBoots, detail))
 }
 
 #[cfg(test)]

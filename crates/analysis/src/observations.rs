@@ -108,6 +108,12 @@ impl<'a> Observations<'a> {
         let boots: BTreeSet<&str> = own().map(|record| record.boot_id.as_str()).collect();
         (blocks.len(), (!boots.contains("")).then_some(boots.len()))
     }
+
+    /// Whether all of it ran in one boot, which every record names.
+    pub(crate) fn is_one_boot(&self) -> bool {
+        let boots: BTreeSet<&str> = self.all().map(|record| record.boot_id.as_str()).collect();
+        boots.len() == 1 && !boots.contains("")
+    }
 }
 
 #[cfg(test)]

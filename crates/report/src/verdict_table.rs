@@ -3,7 +3,7 @@
 use crate::emulated::{hidden, is_hidden, mark};
 use crate::quantities::{confidence, estimate, value};
 use crate::view::Report;
-use model::{CaveatCode, Finding, Findings, Role, Strength, Verdict};
+use model::{Caveat, CaveatCode, Finding, Findings, Role, Strength, Verdict};
 use phrases::{Language, say};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -191,8 +191,12 @@ pub(crate) fn correction(findings: &Findings, families: &str, language: Language
 /// them. None of more boots, where a record does not name its own, where there are no verdicts, or of
 /// evidence that is not as it was written.
 pub(crate) fn one_boot(report: &Report, language: Language) -> Option<&'static str> {
-    let is_one = report.findings.caveats.iter().any(|one| one.code == CaveatCode::SingleBoot);
-    if !is_one || judged(&report.findings).next().is_none() || report.is_evidence_changed() {
+    let is_of_boots =
+        |one: &Caveat| matches!(one.code, CaveatCode::SingleBoot | CaveatCode::FewBoots);
+    if !report.findings.caveats.iter().any(is_of_boots)
+        || judged(&report.findings).next().is_none()
+        || report.is_evidence_changed()
+    {
         return None;
     }
     let (mut subjects, mut boots, mut pairs) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());

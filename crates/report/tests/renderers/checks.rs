@@ -597,6 +597,35 @@ fn explanations_and_rows_have_every_caveat_that_speaks_against_them() {
 }
 
 #[test]
+fn what_one_boot_cannot_show_is_said_where_the_records_name_it() {
+    const BESIDE: &str = "nothing here shows what another boot would give";
+    let told = |code: CaveatCode, boot: fn(&Record) -> String, flaw: Option<Caveat>| {
+        let mut campaign = quiet();
+        campaign.findings.caveats.push(Caveat::new(code, "as the test has it"));
+        campaign.store_caveats.extend(flaw);
+        for record in &mut campaign.records {
+            record.boot_id = boot(record);
+        }
+        let text = of(&texts("boots", &campaign), "markdown").to_owned();
+        let line = text.lines().find(|line| line.contains(BESIDE));
+        line.and_then(|line| line.split(BESIDE).next()?.rsplit(". ").next().map(str::to_owned))
+    };
+    let one = |_: &Record| "one".to_owned();
+    let of_subject = |record: &Record| record.subject.to_string();
+    let unknown =
+        |record: &Record| if record.block == 1 { String::new() } else { "one".to_owned() };
+    let of_block = |record: &Record| format!("{}", record.block % 2);
+    let single = CaveatCode::SingleBoot;
+    assert_eq!(told(single, one, None).as_deref(), Some("All blocks ran in one boot: "));
+    let own = told(CaveatCode::FewBoots, of_subject, None);
+    assert_eq!(own.as_deref(), Some("Each subject ran in one boot of its own: "));
+    assert_eq!(told(single, unknown, None), None);
+    assert_eq!(told(CaveatCode::FewBoots, of_block, None), None);
+    let flaw = Caveat::new(CaveatCode::EvidenceChanged, "a record was edited");
+    assert_eq!(told(single, one, Some(flaw)), None);
+}
+
+#[test]
 fn nothing_of_a_machine_passes_where_none_was_observed() {
     for (origin, campaign) in stored::of_each_origin() {
         let states = states(&campaign);
