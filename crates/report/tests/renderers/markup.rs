@@ -1,6 +1,6 @@
 //! Whatever stands in the files of a campaign is text to what shows a report: it forges no line, no
-//! column and no element, fetches nothing and is calculated by nobody. Each renderer has its rule;
-//! one without is refused.
+//! column and no element, fetches nothing and is calculated by nobody. A format with a syntax of its
+//! own has its rule; every other text is held to lines and elements, every other file to its parts.
 
 use crate::campaigns::{Campaign, mixed};
 use crate::grid::grid;
@@ -8,7 +8,7 @@ use crate::inert::{Poison, made_hostile};
 use crate::multicore::multicore;
 use crate::{page, stored};
 use figures::{Figures, Pictures, Theme};
-use report::{HAS_PAGE, Page, RENDERERS, compare, page_json, view};
+use report::{HAS_PAGE, Page, RENDERERS, Renderer, compare, page_json, view};
 use roxmltree::Document;
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read};
@@ -97,6 +97,10 @@ fn assert_markdown_has_no_markup_of_theirs(what: &str, text: &str) {
     }
 }
 
+fn assert_no_element_is_theirs(what: &str, text: &str) {
+    assert!(!text.contains("<img src=x"), "{what}: an element");
+}
+
 fn assert_nothing_is_calculated(what: &str, text: &str) {
     let mut rows = csv::Reader::from_reader(text.as_bytes());
     for row in rows.records() {
@@ -169,20 +173,23 @@ fn assert_figure_is_a_drawing(what: &str, svg: &str) {
 }
 
 /// What a format must not take for anything but text.
-fn assert_is_text(id: &str, what: &str, bytes: Vec<u8>) {
-    if matches!(id, "xlsx" | "pptx") {
+fn assert_is_text(renderer: &dyn Renderer, what: &str, bytes: Vec<u8>) {
+    if !renderer.is_text() {
         return assert_parts_are_data(what, bytes);
     }
     let text = String::from_utf8(bytes).unwrap();
-    match id {
-        "terminal" | "mail" => assert_no_line_is_forged(what, &text),
+    match renderer.describe().id {
         "markdown" | "pull-request" => assert_markdown_has_no_markup_of_theirs(what, &text),
         "csv" => assert_nothing_is_calculated(what, &text),
         "benchfmt" => assert_lines_are_of_benchfmt(what, &text),
         "json" => drop(serde_json::from_str::<serde_json::Value>(&text).unwrap()),
         // What is printed to PDF, too.
-        "html" => assert!(!text.contains("<img src=x"), "{what}: an element"),
-        _ => panic!("the format {id} lacks a rule that says what it must not obey"),
+        "html" => assert_no_element_is_theirs(what, &text),
+        "terminal" | "mail" => assert_no_line_is_forged(what, &text),
+        _ => {
+            assert_no_line_is_forged(what, &text);
+            assert_no_element_is_theirs(what, &text);
+        }
     }
 }
 
@@ -208,7 +215,7 @@ fn nothing_in_the_files_of_a_campaign_is_markup_of_what_shows_its_report() {
             let mut bytes = Vec::new();
             // A format may refuse a campaign.
             if renderer.render(&report, &wide, &mut bytes).is_ok() {
-                assert_is_text(id, &format!("{origin} as {id}"), bytes);
+                assert_is_text(*renderer, &format!("{origin} as {id}"), bytes);
                 drawn.insert(id);
             }
         }
