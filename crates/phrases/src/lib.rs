@@ -97,6 +97,11 @@ impl Language {
         self.translation(english).unwrap_or(english)
     }
 
+    /// Every sentence of reports, English and its translation; none of English.
+    pub fn report(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.0.report.all()
+    }
+
     /// Every sentence of the page, English and its translation; none of English.
     pub fn page(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.0.page.all()

@@ -3,14 +3,17 @@
 //! of their plan.
 
 use crate::campaigns::Campaign;
+use crate::checks::{quiet, texts, unobserved};
 use crate::languages::korean;
 use crate::slides::Deck;
-use crate::stored::{emulated, ended, in_blocks, in_rows, measured, simulated, unfinished};
+use crate::stored::{
+    emulated, ended, in_blocks, in_rows, measured, of_each_origin, simulated, unfinished,
+};
 use crate::workbook::Workbook;
 use crate::{drawn, page};
 use expect_test::expect_file;
 use model::{Caveat, CaveatCode, ImportedOrder};
-use report::{HAS_PAGE, Page, page_json, view};
+use report::{HAS_PAGE, Language, Page, page_json, view};
 
 /// What a person reads of a campaign in each format that is text, and what the page and the slides
 /// state of its checks.
@@ -98,7 +101,84 @@ fn each_origin_is_told_as_what_it_is_in_every_format() {
 
 #[test]
 fn each_origin_is_told_in_korean_too() {
-    expect_file!["../golden/ko/origins-imported-rows.txt"].assert_eq(&texts_of(&korean(in_rows())));
+    for (campaign, expected) in [
+        (measured(), expect_file!["../golden/ko/origins-measured.txt"]),
+        (emulated(), expect_file!["../golden/ko/origins-emulated.txt"]),
+        (simulated(), expect_file!["../golden/ko/origins-simulated.txt"]),
+        (in_blocks(), expect_file!["../golden/ko/origins-imported-blocks.txt"]),
+        (in_rows(), expect_file!["../golden/ko/origins-imported-rows.txt"]),
+    ] {
+        expected.assert_eq(&texts_of(&korean(campaign)));
+    }
+}
+
+/// A step that no sentence of the catalogue holds: two make it up, the kind of blocks and how many
+/// subjects run in them.
+const MADE_UP: &str = "randomised blocks of";
+/// The same in Korean, where the count comes before the kind.
+const MADE_UP_IN_KOREAN: &str = "개의 무작위 블록";
+
+/// What stands between the blanks of a sentence.
+fn parts(sentence: &'static str) -> impl Iterator<Item = &'static str> {
+    let behind_blank = |part: &'static str| part.split_once('}').map_or(part, |(_, rest)| rest);
+    sentence.split('{').map(behind_blank).map(|part| part.trim_matches([' ', ',', '.', ':', ';']))
+}
+
+/// By which parts each sentence of the catalogue that states one of these steps is known, in English
+/// and in Korean: the longest that no other sentence has.
+fn stated(steps: &[&str]) -> Vec<[&'static str; 2]> {
+    let language: Language = "ko".parse().unwrap();
+    let (of_steps, others): (Vec<_>, Vec<_>) =
+        language.report().partition(|(english, _)| steps.iter().any(|step| english.contains(step)));
+    let known_by = |sentence: &'static str| {
+        let is_own = |part: &&str| {
+            !others
+                .iter()
+                .any(|(english, korean)| english.contains(*part) || korean.contains(*part))
+        };
+        let own = parts(sentence).filter(is_own).max_by_key(|part| part.chars().count());
+        own.unwrap_or_else(|| panic!("other sentences have all of this one: {sentence}"))
+    };
+    of_steps.iter().map(|(english, korean)| [*english, *korean].map(known_by)).collect()
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn no_format_states_in_korean_a_step_that_nobody_observed() {
+    for (origin, campaign) in of_each_origin() {
+        let steps = unobserved(origin);
+        let stated = stated(&steps);
+        assert!(!stated.is_empty(), "{origin}");
+        for (id, text) in texts(origin, &korean(campaign)) {
+            let text = on_one_line(&text);
+            for [english, korean] in &stated {
+                assert!(!text.contains(korean), "{origin}, {id}: {korean} ({english})");
+            }
+            let is_made_up = steps.contains(&MADE_UP) && text.contains(MADE_UP_IN_KOREAN);
+            assert!(!is_made_up, "{origin}, {id}: {MADE_UP_IN_KOREAN}");
+        }
+    }
+}
+
+/// Else a sentence that changed would be looked for in vain.
+#[test]
+fn each_step_that_was_observed_is_stated_in_korean_as_in_english() {
+    let all = |campaign: &Campaign| -> String {
+        texts("measured", campaign).iter().map(|(_, text)| on_one_line(text)).collect()
+    };
+    let (english, korean) = (all(&quiet()), all(&korean(quiet())));
+    let stated = stated(&[unobserved("rows"), unobserved("measured")].concat());
+    let mut seen = 0;
+    for [of_english, of_korean] in stated {
+        let is_stated = english.contains(of_english);
+        assert_eq!(korean.contains(of_korean), is_stated, "{of_english}: {of_korean}");
+        seen += usize::from(is_stated);
+    }
+    assert!(seen >= 8, "{seen}");
+    assert!(english.contains(MADE_UP) && korean.contains(MADE_UP_IN_KOREAN));
 }
 
 /// Of an import of simulated numbers nobody saw how they were simulated.
