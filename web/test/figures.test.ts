@@ -8,11 +8,11 @@ import { ladder } from "../src/figures/ladder";
 import { hasLines, lines } from "../src/figures/lines";
 import { drift, pairs } from "../src/figures/runs";
 import { estimate } from "../src/format";
-import type { Finding, Series } from "../src/generated/page";
-import { drawn } from "../src/headless/draw";
-import { runs } from "../src/model";
+import type { Finding, ImportedOrder, Series } from "../src/generated/page";
+import { allFigures, drawn } from "../src/headless/draw";
+import { type Page, runs } from "../src/model";
 import { light } from "../src/theme";
-import { golden } from "./golden";
+import { golden, IMPORTS } from "./golden";
 import { twelve } from "./server";
 
 /** What the rows of the effects are called, from the first. */
@@ -214,5 +214,44 @@ describe("runs", () => {
     const readings = [false, true].map((isImported) => pairs(finding, all, 0, isImported).reading);
     expect(readings[0]).toContain("a value of both");
     expect(readings[1]).not.toContain("ran");
+  });
+});
+
+describe("an import", () => {
+  /** Ids of the figures of runs, without the number of the comparison, each once. */
+  const kinds = (page: Page): string[] =>
+    [...new Set(allFigures(page).filter(({ section }) => section === "runs").map(({ figure }) => figure.id.replace(/-\d+$/, "")))];
+
+  /** The same, of whose order this is known. */
+  function ordered(page: Page, order: ImportedOrder): Page {
+    const { imported } = page.design;
+    if (!imported) throw new Error("the golden campaign was imported");
+    return { ...page, design: { ...page.design, imported: { ...imported, order } } };
+  }
+
+  test.each(["unknown", "rows", "column"] as const)("without blocks has no pairs and no order, where its order is %s", (order) => {
+    expect(kinds(golden("imported-rows"))).toEqual(["spread"]);
+    expect(kinds(ordered(golden("imported-rows"), order))).toEqual(["spread"]);
+  });
+
+  test.each(["unknown", "rows", "column"] as const)("with blocks has pairs and no runs in the order they were made, where its order is %s", (order) => {
+    expect(golden("imported-blocks").design.imported?.order).toBeUndefined();
+    expect(kinds(golden("imported-blocks"))).toEqual(["pairs", "spread"]);
+    expect(kinds(ordered(golden("imported-blocks"), order))).toEqual(["pairs", "spread"]);
+  });
+
+  test("is told apart from what was measured in blocks of a drawn order", () => {
+    expect(kinds(golden("measured"))).toEqual(["pairs", "drift", "spread"]);
+  });
+
+  test("says nowhere of its runs when they were made", () => {
+    for (const campaign of IMPORTS) {
+      for (const { figure } of allFigures(golden(campaign))) {
+        const picture = drawn(figure, "light", 960);
+        for (const words of ["in the order they were made", "order of runs", "by order"]) {
+          expect(figure.title + figure.reading + picture, `${campaign} ${figure.id}`).not.toContain(words);
+        }
+      }
+    }
   });
 });

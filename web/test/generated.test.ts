@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { CAMPAIGNS, goldenText } from "./golden";
+import { CAMPAIGNS, goldenText, IMPORTS } from "./golden";
 
 const WEB = resolve(import.meta.dirname, "..");
 
@@ -28,7 +28,7 @@ function complaints(values: { module: "live" | "page"; type: string; json: strin
 }
 
 test("what the page is given and what a server tells are of the generated types", () => {
-  const pages = CAMPAIGNS.map((campaign) => ({ module: "page", type: "PageData", json: goldenText(campaign) }) as const);
+  const pages = [...CAMPAIGNS, ...IMPORTS].map((campaign) => ({ module: "page", type: "PageData", json: goldenText(campaign) }) as const);
   const told = readFileSync(resolve(WEB, "../crates/live/tests/golden/snapshot.json"), "utf8");
   expect(complaints([...pages, { module: "live", type: "LiveCampaign", json: told }])).toBe("");
 });

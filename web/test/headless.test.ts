@@ -4,13 +4,13 @@ import { createContext, runInContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { allFigures, described, type Described, drawn } from "../src/headless/draw";
 import { ElementNode, newDocument, svgElement } from "../src/headless/dom";
-import { CAMPAIGNS, golden, goldenText } from "./golden";
+import { CAMPAIGNS, golden, goldenText, IMPORTS } from "./golden";
 import { allGathered, catalogue, englishOf, languages, translated } from "./sentences";
 
 const WIDTH = 960;
 
 describe("outside a browser", () => {
-  for (const campaign of CAMPAIGNS) {
+  for (const campaign of [...CAMPAIGNS, ...IMPORTS]) {
     test(`every figure of ${campaign} is drawn, in both themes`, () => {
       for (const { figure } of allFigures(golden(campaign)).slice(0, 40)) {
         for (const theme of ["light", "dark"]) {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
 
 use figures::{Figures, Pictures, Theme};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 const WIDTH: u32 = 960;
@@ -26,7 +27,15 @@ fn every_figure_becomes_a_picture_with_all_its_letters() {
         return;
     }
     let pictures = Pictures::new(Vec::new()).unwrap();
-    for campaign in ["mixed", "measured", "multicore", "hostile", "emulated"] {
+    for campaign in [
+        "mixed",
+        "measured",
+        "multicore",
+        "hostile",
+        "emulated",
+        "imported-blocks",
+        "imported-rows",
+    ] {
         let figures = Figures::of(&data(campaign)).unwrap();
         for (place, figure) in figures.described().iter().enumerate() {
             for theme in [Theme::Light, Theme::Dark] {
@@ -46,6 +55,31 @@ fn every_figure_becomes_a_picture_with_all_its_letters() {
                 );
             }
         }
+    }
+}
+
+/// Ids of the figures of runs, without the number of the comparison.
+fn kinds(campaign: &str) -> BTreeSet<String> {
+    let figures = Figures::of(&data(campaign)).unwrap();
+    let of_runs = figures.described().iter().filter(|figure| figure.section == "runs");
+    let is_number = |letter: char| letter == '-' || letter.is_ascii_digit();
+    of_runs.map(|figure| figure.id.trim_end_matches(is_number).to_owned()).collect()
+}
+
+/// No file of these tells when its runs were made, and one has no blocks.
+#[test]
+fn no_figure_of_an_import_shows_pairs_or_an_order_that_its_file_lacks() {
+    if !is_built() {
+        return;
+    }
+    let of = |kinds: &[&str]| kinds.iter().map(|kind| (*kind).to_owned()).collect();
+    let expected: [(&str, BTreeSet<String>); 3] = [
+        ("measured", of(&["pairs", "drift", "spread"])),
+        ("imported-blocks", of(&["pairs", "spread"])),
+        ("imported-rows", of(&["spread"])),
+    ];
+    for (campaign, expected) in expected {
+        assert_eq!(kinds(campaign), expected, "{campaign}");
     }
 }
 

@@ -5,10 +5,11 @@ use crate::campaigns::{Campaign, emulated, hostile, mixed};
 use crate::divided::divided;
 use crate::grid::grid;
 use crate::multicore::multicore;
+use crate::stored::{in_blocks, in_rows};
 use expect_test::{ExpectFile, expect_file};
 use model::{
     Claim, ClaimFinding, ClaimOutcome, Claimed, ClaimedEffect, ClaimedMetrics, Histogram, Look,
-    Outcome, Rank, Ranking, Record, Sample, TrialValue, UseCaseFinding, Weight,
+    Outcome, Rank, Ranking, Record, Sample, SampleData, TrialValue, UseCaseFinding, Weight,
 };
 use phrases::Language;
 
@@ -138,6 +139,22 @@ pub fn readings(
     levels.iter().map(|(factor, level)| (factor.clone(), reading(level))).collect()
 }
 
+/// An import with the value of each of its records, which is all that these hold.
+fn with_values(mut campaign: Campaign) -> Campaign {
+    for record in &campaign.records {
+        let sample = &record.invocations[0].samples[0];
+        let SampleData::Values(values) = &sample.data else { panic!("{sample:?}") };
+        campaign.values.push(TrialValue {
+            block: record.block,
+            subject: record.subject.as_str().into(),
+            workload: record.workload.as_str().into(),
+            metric: sample.source.clone(),
+            value: values[0],
+        });
+    }
+    campaign
+}
+
 #[test]
 fn the_page_is_given_what_its_figures_are_drawn_from() {
     let check = |campaign: &Campaign, expected: ExpectFile| {
@@ -151,6 +168,9 @@ fn the_page_is_given_what_its_figures_are_drawn_from() {
     check(&divided(), expect_file!["../golden/page-divided.json"]);
     check(&hostile(), expect_file!["../golden/page-hostile.json"]);
     check(&emulated(), expect_file!["../golden/page-emulated.json"]);
+    let blocks = with_values(in_blocks());
+    check(&blocks, expect_file!["../golden/page-imported-blocks.json"]);
+    check(&with_values(in_rows()), expect_file!["../golden/page-imported-rows.json"]);
 }
 
 #[test]
