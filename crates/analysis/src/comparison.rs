@@ -10,9 +10,10 @@ use crate::observations::Observations;
 use crate::order_origin::OrderOrigin;
 use crate::pairs::{Pairs, pairs, tail};
 use crate::pooled::{Pooled, pooled};
+use crate::position::p_order;
 use crate::quality::{
-    drift, excessive_correlation, few_distinct_values, known_step, noisy, p_order,
-    reference_change, steps, warnings, widened,
+    drift, excessive_correlation, few_distinct_values, known_step, noisy, reference_change, steps,
+    warnings, widened,
 };
 use crate::questions::Asked;
 use crate::resolution::Steps;
@@ -63,7 +64,7 @@ impl<'a> Comparison<'a> {
         let observations = gathered.observations;
         let mut pairs = pairs(observations, &asked);
         if !is_order_known(gathered.plan) {
-            pairs.subject_first.clear();
+            pairs.places.clear();
         }
         let theta = ln(1.0 + asked.metric.margin);
         let unchosen = unchosen(gathered.plan, asked.metric, alpha);

@@ -32,6 +32,7 @@ mod paired;
 mod pairs;
 mod pilot;
 mod pooled;
+mod position;
 mod quality;
 mod questions;
 mod ranking;

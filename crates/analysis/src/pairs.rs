@@ -28,8 +28,8 @@ pub(crate) struct Pairs {
     /// The values of reference and subject that these were reduced from, as many as show their step;
     /// empty where each is one value.
     pub series: [Vec<f64>; 2],
-    /// Whether the subject ran before the reference, by pair; empty where that is not known.
-    pub subject_first: Vec<bool>,
+    /// The places of subject and reference in their block, by pair; empty where they are not known.
+    pub places: Vec<[u32; 2]>,
     /// The boot of each pair.
     pub boots: Vec<String>,
     /// The replicates' differences: those of blocks, or of boots.
@@ -102,7 +102,7 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
             pairs.is_emulated |= trial_facts::emulation(record).is_some();
             pairs.is_observed |= trial_facts::is_observed(record);
         }
-        pairs.subject_first.push(subject.position < reference.position);
+        pairs.places.push([subject.position, reference.position]);
         pairs.boots.push(reference.boot_id.clone());
         pairs.reference.push(reference_value.scaled);
         pairs.subject.push(subject_value.scaled);

@@ -3,11 +3,11 @@
 
 use crate::order_origin::OrderOrigin;
 use crate::pairs::Pairs;
+use crate::position::order_effect;
 use crate::questions::Asked;
 use crate::resolution::{Measurements, Steps};
 use model::{
-    BlockEffect, Caveat, CaveatCode, Reduction, Role, WorkloadPlan, p_equation,
-    round_significant as round,
+    BlockEffect, Caveat, CaveatCode, Reduction, Role, WorkloadPlan, round_significant as round,
 };
 use stats::{
     OutlierLabels, TTest, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
@@ -15,7 +15,7 @@ use stats::{
 };
 use std::collections::BTreeSet;
 
-/// Level of the trend and order tests.
+/// Level of the trend test.
 const LEVEL: f64 = 0.01;
 /// Level at which a change beyond the margin is one and no noise.
 const LEVEL_OF_CHANGE: f64 = 0.05;
@@ -112,34 +112,6 @@ pub(crate) fn drift(logs: &[f64], theta: f64) -> Option<f64> {
 /// Whether a trend of this p and this change is a drift.
 pub(crate) fn is_drift(p: f64, change: f64, theta: f64) -> bool {
     p < LEVEL || (p < LEVEL_OF_CHANGE && change.abs() > theta)
-}
-
-/// Welch's p that blocks in which the subject came first are like the others.
-pub(crate) fn p_order(pairs: &Pairs) -> Option<f64> {
-    let of = |first: bool| -> Vec<f64> {
-        let chosen = pairs
-            .blocks
-            .iter()
-            .zip(&pairs.subject_first)
-            .filter(|(_, is_first)| **is_first == first);
-        chosen.map(|(block, _)| block.log_difference).collect()
-    };
-    TTest::stratified(&[(&of(true), &of(false))])?.p_difference()
-}
-
-fn order_effect(pairs: &Pairs, origin: OrderOrigin) -> Option<Caveat> {
-    let p = p_order(pairs)?;
-    let first = match origin {
-        OrderOrigin::Measured => "ran first",
-        OrderOrigin::Column => "came first, as a column of the file tells,",
-        OrderOrigin::Times => "came first, by the times that the files hold,",
-        OrderOrigin::Rows => "stood first in the file",
-    };
-    (p < LEVEL).then(|| {
-        let p = p_equation(p);
-        let detail = format!("blocks in which the subject {first} differ from the others, {p}");
-        Caveat::new(CaveatCode::OrderEffect, detail)
-    })
 }
 
 /// The caveat where so much noise makes equivalence unlikely.

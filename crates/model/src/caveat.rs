@@ -110,7 +110,7 @@ codes! {
     ObserverCost QuietMachine "OBSERVER_COST" "A probe that acts on every event was attached; no latency question is answered.",
     OddsRatio Elsewhere "ODDS_RATIO" "The effect of a share is a ratio of odds, which is the ratio of shares only where they are small.",
     OrderConfounded Design "ORDER_CONFOUNDED" "One subject comes after the other, or mostly so, in the order that is known, or no order is known: what changed meanwhile looks like a difference between them.",
-    OrderEffect OrderAndDrift "ORDER_EFFECT" "The result depends on which subject comes first in its block, in the order that is known; carry-over is suspected.",
+    OrderEffect OrderAndDrift "ORDER_EFFECT" "The result depends on the places that the subjects have in their blocks, in the order that is known; carry-over is suspected.",
     Outlier RobustVerdicts "OUTLIER" "A value lies far from the others; it is labelled and kept.",
     Overcommit QuietMachine "OVERCOMMIT" "The guest had more processors than the host had CPUs for them: the host's scheduler is measured too.",
     PostHocMargin Design "POST_HOC_MARGIN" "The margin, the level or what is judged was given when the data were there: nobody can know that it was chosen before.",

@@ -369,7 +369,8 @@ pub struct Diagnostics {
     pub p_trend: Option<f64>,
     /// The reference's change over the campaign, on the scale of logarithms (Theil-Sen).
     pub reference_change: Option<f64>,
-    /// p that it does not matter which subject came first in its block (Welch).
+    /// p that it does not matter which subject came first in its block (Welch) or, of more than two
+    /// places, which places the two had (docs/method.md#m-position).
     pub p_order: Option<f64>,
     /// p that it does not matter whose sitting came before (docs/method.md#m-carry-over); absent
     /// where the records do not say which did, or too few blocks do.

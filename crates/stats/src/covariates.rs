@@ -3,6 +3,7 @@
 use crate::moments::mean;
 use crate::student::t_survival;
 use crate::t_test::TTest;
+use crate::variance_ratio::f_survival;
 
 /// A covariate that the ones before it explain but for this share of its square adds nothing.
 const LEAST_LEFT: f64 = 1e-9;
@@ -30,10 +31,34 @@ impl WithCovariates {
         if values.len() != covariates.len() {
             return None;
         }
-        let ones = vec![1.0; values.len()];
         let columns: Vec<Vec<f64>> =
             (0..2).map(|index| covariates.iter().map(|row| row[index]).collect()).collect();
-        let beside_mean = independent(&columns, &[normalised(&ones)?]);
+        let JointTest { p, degrees } = JointTest::of(values, &columns)?;
+        let mean = coefficient_beside(values, &vec![1.0; values.len()], &columns);
+        Some(Self { mean, p, degrees })
+    }
+}
+
+/// The F test of several columns together, by ordinary least squares of values on a mean and these.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JointTest {
+    /// p of no effect of any column.
+    pub p: f64,
+    /// What is left of the degrees of freedom beside the mean and the columns that add something.
+    pub degrees: f64,
+}
+
+impl JointTest {
+    /// Tests columns as long as the values.
+    ///
+    /// `None` where no column varies, where fewer than two degrees of freedom are left, or
+    /// where nothing is left to explain.
+    pub fn of(values: &[f64], columns: &[Vec<f64>]) -> Option<Self> {
+        if columns.iter().any(|column| column.len() != values.len()) {
+            return None;
+        }
+        let ones = vec![1.0; values.len()];
+        let beside_mean = independent(columns, &[normalised(&ones)?]);
         let count = beside_mean.len() as f64;
         let degrees = values.len() as f64 - 1.0 - count;
         if beside_mean.is_empty() || degrees < LEAST_DEGREES {
@@ -48,8 +73,7 @@ impl WithCovariates {
         }
         let variance = left / degrees;
         let f = explained / count / variance;
-        let mean = coefficient_beside(values, &ones, &columns);
-        Some(Self { mean, p: p_of_f(f, count, degrees), degrees })
+        Some(Self { p: p_of_f(f, count, degrees), degrees })
     }
 }
 
@@ -106,9 +130,12 @@ pub fn neighbours_beside(
     Some((over(&left) / size, basis.iter().map(|column| over(column)).sum()))
 }
 
-/// p of an F of one or two degrees of freedom above `degrees`: that of t = √F, and
+/// p of an F of `count` degrees of freedom above `degrees`; of one and of two that of t = √F, and
 /// (1 + 2F/ν)^(-ν/2).
 fn p_of_f(f: f64, count: f64, degrees: f64) -> f64 {
+    if count > 2.0 {
+        return f_survival(f, count, degrees);
+    }
     if count < 2.0 {
         return 2.0 * t_survival(f.max(0.0).sqrt(), degrees);
     }
@@ -190,6 +217,20 @@ mod tests {
     const MEAN_OF_TWO: f64 = 0.884;
     const ERROR_OF_TWO: f64 = 0.246_734_096_317_705;
     const P_OF_TWO: f64 = 0.021_535_778_427_216;
+
+    /// By hand: means of 2, 3, 4 and 7 in four groups of three, F = (42/3) / (8/8) = 14.
+    #[test]
+    fn columns_that_name_groups_are_an_analysis_of_variance() {
+        let values = [1.0, 2.0, 3.0, 2.0, 3.0, 4.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+        let columns: Vec<Vec<f64>> = (0..4)
+            .map(|group| (0..12).map(|place| f64::from(u8::from(place / 3 == group))).collect())
+            .collect();
+        let test = JointTest::of(&values, &columns).unwrap();
+        assert!((test.degrees - 8.0).abs() < 1e-12, "the mean explains one of the four: {test:?}");
+        assert!((test.p - f_survival(14.0, 3.0, 8.0)).abs() < 1e-12, "{test:?}");
+        assert_eq!(JointTest::of(&values[..4], &columns), None, "columns of other blocks");
+        assert_eq!(JointTest::of(&values, &[vec![1.0; 12]]), None, "the mean itself");
+    }
 
     /// By hand: 1, -1, 2, -2 beside nothing, and beside their own mean.
     #[test]

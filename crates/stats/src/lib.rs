@@ -46,7 +46,7 @@ pub use adjust::{benjamini_hochberg, holm};
 pub use beta::{beta_quantile, beta_regularized};
 pub use change_points::{ChangePoint, change_points};
 pub use confidence_sequence::confidence_sequence_half_width;
-pub use covariates::{WithCovariates, coefficient_beside, neighbours_beside};
+pub use covariates::{JointTest, WithCovariates, coefficient_beside, neighbours_beside};
 pub use exact::{exp, ln};
 pub use fisher::fisher_exact;
 pub use harrell_davis::harrell_davis;
