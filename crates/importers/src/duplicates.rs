@@ -1,7 +1,9 @@
 //! Values that stand twice: a file that was given under two names, a block or executions that were
 //! copied.
 
-use crate::near_copies::{MeasuredValues, PlacedTrial, near_copy, scaled_in_blocks};
+use crate::near_copies::{
+    MeasuredValues, PlacedTrial, chance_of_a_value, near_copy, pairs_of, scaled_in_blocks,
+};
 use crate::repeated::{DescribedCopy, digest, repeated};
 use model::{Caveat, CaveatCode, Invocation, Record, SampleData};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEAST_RECORDS: usize = 3;
 /// Values of fewer digits are the same now and then.
 const LEAST_DIGITS: usize = 4;
+/// As many equal blocks have less chance than this in a whole import of independent values.
+const LEAST_BLOCK_CHANCE: f64 = 1e-3;
+/// What the counts of a histogram are taken to have by chance.
+const CHANCE_OF_COUNTS: f64 = 1e-6;
+/// More values change no answer.
+const MOST_POWER: usize = 10_000;
 /// Copies told one by one.
 const TOLD_AT_MOST: usize = 5;
 /// Pairs of subjects that are looked at for copies that are not exact.
@@ -190,6 +198,20 @@ fn blocks(records: &[Record]) -> Vec<DescribedCopy<'_>> {
         })
         .collect();
     all.sort_by_key(|(digest, block, _)| (*digest, *block));
+    let groups: Vec<&[_]> = all.chunk_by(|one, other| one.2 == other.2).collect();
+    let again = all.len() - groups.len();
+    if again == 0 || groups.len() < 2 {
+        return Vec::new();
+    }
+    let chances = chances_of_values(groups.iter().flat_map(|group| &group[0].2));
+    let chance_of = |places: &[MeasuredTrial<'_>]| -> f64 {
+        places.iter().map(|trial| chance_of_trial(trial, &chances)).product()
+    };
+    let repeated = groups.iter().filter(|group| group.len() > 1);
+    let chance = repeated.map(|group| chance_of(&group[0].2)).fold(0.0, f64::max);
+    if poisson_tail(pairs_of(all.len()) * chance, again) >= LEAST_BLOCK_CHANCE {
+        return Vec::new();
+    }
     let same = all.windows(2).filter(|pair| pair[0].2 == pair[1].2);
     same.map(|pair| {
         let detail = format!("block {} is block {} once more", pair[1].1 + 1, pair[0].1 + 1);
@@ -198,6 +220,59 @@ fn blocks(records: &[Record]) -> Vec<DescribedCopy<'_>> {
         (detail, of)
     })
     .collect()
+}
+
+/// Subject, workload and metric, with what one value of them has by chance.
+type ValueChances<'a> = BTreeMap<(&'a str, &'a str, &'a str), f64>;
+
+/// Of blocks that are different ones: copies make the values of a block denser than they are.
+fn chances_of_values<'a>(trials: impl Iterator<Item = &'a MeasuredTrial<'a>>) -> ValueChances<'a> {
+    let mut values: BTreeMap<(&str, &str, &str), Vec<f64>> = BTreeMap::new();
+    for (subject, workload, invocations) in trials {
+        for sample in invocations.iter().flat_map(|one| &one.samples) {
+            if let SampleData::Values(all) = &sample.data {
+                let place = (*subject, *workload, sample.source.as_str());
+                values.entry(place).or_default().extend(all.iter());
+            }
+        }
+    }
+    values.into_iter().map(|(place, values)| (place, chance_of_a_value(values))).collect()
+}
+
+/// What all that was measured in a trial has by chance once more: as much as its metric with the least
+/// chance, since one may follow from another. The counts of a histogram are many and have a small one; a
+/// quotient and a share show nothing.
+fn chance_of_trial(
+    (subject, workload, invocations): &MeasuredTrial<'_>,
+    chances: &ValueChances<'_>,
+) -> f64 {
+    let mut of_metrics: BTreeMap<&str, f64> = BTreeMap::new();
+    for sample in invocations.iter().flat_map(|one| &one.samples) {
+        let source = sample.source.as_str();
+        let chance = match &sample.data {
+            SampleData::Values(values) => {
+                let one = chances.get(&(*subject, *workload, source)).copied();
+                one.unwrap_or(1.0).powi(values.len().min(MOST_POWER) as i32)
+            }
+            SampleData::Histogram(_) => CHANCE_OF_COUNTS,
+            SampleData::Quotient { .. } | SampleData::Proportion { .. } => 1.0,
+        };
+        *of_metrics.entry(source).or_insert(1.0) *= chance;
+    }
+    of_metrics.into_values().fold(1.0, f64::min)
+}
+
+/// What a Poisson variable of this mean has at most for so many and more: its mean to the power of the
+/// number, divided by the factorial of it.
+fn poisson_tail(mean: f64, least: usize) -> f64 {
+    let mut tail = 1.0;
+    for number in 1..=least {
+        tail *= mean / number as f64;
+        if tail == 0.0 {
+            break;
+        }
+    }
+    tail
 }
 
 /// What was measured in blocks of several workloads.
@@ -324,6 +399,54 @@ mod tests {
         let names = ["a", "b", "c", "d", "e", "f", "g"];
         let all: Vec<(&str, [f64; 4])> = names.iter().map(|name| (*name, own(0.0))).collect();
         assert_eq!(named(&all, false), names);
+    }
+
+    /// What is told of so many blocks of two subjects, of which these are others once more.
+    fn pasted(step: f64, blocks: u32, copies: &[[u32; 2]]) -> Vec<String> {
+        let place = |block: u32| {
+            copies.iter().find(|[copy, _]| *copy == block).map_or(block, |[_, original]| *original)
+        };
+        let value = |block: u32, factor: u32| {
+            let place = place(block);
+            10_001.0 + f64::from(place * factor % 31) + step * f64::from(place + 1)
+        };
+        let both =
+            |block| [record(block, "a", value(block, 7)), record(block, "b", value(block, 12))];
+        let records: Vec<Record> = (0..blocks).flat_map(both).collect();
+        blocks_told(&records)
+    }
+
+    fn blocks_told(records: &[Record]) -> Vec<String> {
+        blocks(records).into_iter().map(|one| one.0).collect()
+    }
+
+    /// Whole numbers that are spread over 30 of them: of 190 pairs of 20 blocks one is equal in both
+    /// subjects now and then, but not half of the blocks.
+    #[test]
+    fn blocks_of_few_digits_are_equal_by_chance_and_many_of_them_are_not() {
+        assert_eq!(pasted(0.0, 20, &[[19, 3]]), [""; 0]);
+        assert_eq!(pasted(0.001_37, 20, &[[19, 3]]), ["block 20 is block 4 once more"]);
+        let half: Vec<[u32; 2]> = (10..20).map(|copy| [copy, copy - 10]).collect();
+        assert_eq!(pasted(0.0, 20, &half).len(), 10);
+    }
+
+    /// Copies make values dense that are not.
+    #[test]
+    fn most_of_the_blocks_may_be_one() {
+        assert_eq!(pasted(0.001_37, 5, &[[2, 0], [3, 0], [4, 0]]).len(), 3);
+        assert_eq!(pasted(0.001_37, 3, &[[2, 0]]).len(), 1);
+    }
+
+    /// Ticks of a clock have many digits, and few values.
+    #[test]
+    fn equal_ticks_of_a_coarse_clock_are_no_copy() {
+        let ticks = |factor: u32| move |block: u32| 15.625 * f64::from(block * factor % 4 + 6);
+        let records: Vec<Record> = (0..12)
+            .flat_map(|block| {
+                [record(block, "a", ticks(1)(block)), record(block, "b", ticks(3)(block / 2))]
+            })
+            .collect();
+        assert_eq!(blocks_told(&records), [""; 0]);
     }
 
     #[test]

@@ -138,6 +138,25 @@ impl Rounded {
     }
 }
 
+/// What a value of the middle rounding has by chance, of values that are as dense everywhere as where most
+/// of them lie, and no less than the share of their pairs that are equal; 1 of values that do not vary.
+pub(crate) fn chance_of_a_value(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let mut by: Vec<f64> = values.iter().map(|value| Rounded::of(*value).by).collect();
+    by.sort_by(f64::total_cmp);
+    let by = by.get(by.len() / 2).copied().unwrap_or(f64::INFINITY);
+    let equal = values.chunk_by(|one, other| one == other).map(|run| pairs_of(run.len()));
+    let tied = equal.sum::<f64>() / pairs_of(values.len()).max(1.0);
+    let spread = dense_spread(values).unwrap_or(0.0);
+    if spread > 0.0 { (2.0 * by / spread).max(tied).min(1.0) } else { 1.0 }
+}
+
+/// Pairs of so many.
+pub(crate) fn pairs_of(count: usize) -> f64 {
+    let count = count as f64;
+    count * (count - 1.0) / 2.0
+}
+
 /// A subject and its values.
 pub(crate) type Named<'a> = (&'a str, &'a MeasuredValues);
 
@@ -281,12 +300,11 @@ impl Chance {
         let ends = [sorted.first()?, sorted.last()?, others.first()?, others.last()?];
         let ends = ends.map(|end| end.value);
         let range = ends[1].max(ends[3]) - ends[0].min(ends[2]);
-        let pairs = |count: usize| count as f64 * (count as f64 - 1.0) / 2.0;
         let tied = |sample: &[Rounded]| -> f64 {
             let runs = sample.chunk_by(|one, other| one.value.to_bits() == other.value.to_bits());
-            runs.map(|run| pairs(run.len())).sum()
+            runs.map(|run| pairs_of(run.len())).sum()
         };
-        let all = pairs(sorted.len()) + pairs(others.len());
+        let all = pairs_of(sorted.len()) + pairs_of(others.len());
         let (one, other) = (sorted.len() as f64, others.len() as f64);
         (range > 0.0 && sorted[0].value < ends[1] && others[0].value < ends[3]).then(|| Self {
             range,
