@@ -17,8 +17,9 @@ const MOST_PAIRS: usize = 1_000_000;
 const MOST_TOLD: usize = 1_000;
 /// A mix that may make less than this share of the margin withholds nothing.
 const TOLERATED: f64 = 0.1;
-/// A level whose mean is not as many standard errors from the middle of all may well lie there.
-const LEAST_ERRORS: f64 = 3.0;
+/// A level whose mean is not as many standard errors of their distance from the middle of all may well
+/// lie there.
+const LEAST_ERRORS: f64 = 2.5;
 
 /// Column, metric, and the levels of parameters that were named.
 type KindPlace = (String, SharedName, Vec<SharedName>);
@@ -234,8 +235,8 @@ fn unlike(column: &str, both: [(&SharedName, &Kinds); 2]) -> Option<FoundMix> {
     for level in all {
         let shares = [of_reference.share(level), of_subject.share(level)];
         let apart = (shares[1] - shares[0]).abs();
-        let of = |side: usize| distances[side].get(level.as_str()).copied().unwrap_or(0.0);
-        effect += apart * of(0).max(of(1));
+        let of_both = distances.each_ref().map(|of| of.get(level.as_str()));
+        effect += apart * shown(of_both);
         // The first of two levels whose shares differ as much, but for their last digits.
         if most.is_none_or(|(known, ..)| apart > known + 1e-9) {
             most = Some((apart, level.as_str(), shares));
@@ -267,9 +268,8 @@ impl Kinds {
         self.levels.get(level).map_or(0.0, |kind| kind.shares / self.executions)
     }
 
-    /// How far the mean of each level lies from the middle of all, as a share of the smaller of both,
-    /// which is no less than the logarithm of their ratio; 0 where its rows do not show it.
-    fn distances(&self) -> BTreeMap<&str, f64> {
+    /// How far the mean of each level lies from the middle of all.
+    fn distances(&self) -> BTreeMap<&str, Distance> {
         let with_rows = || self.levels.iter().filter(|(_, kind)| kind.rows > 0.0);
         let count = with_rows().count() as f64;
         let rows: f64 = with_rows().map(|(_, kind)| kind.rows).sum();
@@ -279,15 +279,44 @@ impl Kinds {
         }
         let within: f64 = with_rows().map(|(_, kind)| kind.squares_within()).sum();
         let variance = within / (rows - count);
-        let mut distances = BTreeMap::new();
-        for (level, kind) in with_rows() {
-            let apart = (kind.mean() - middle).abs();
-            if apart > LEAST_ERRORS * (variance / kind.rows).sqrt() {
-                distances.insert(level.as_str(), apart / kind.mean().min(middle));
-            }
-        }
-        distances
+        // Of a mean of means, each of which has its own rows, the error is that of the fewest.
+        let all: f64 = with_rows().map(|(_, kind)| kind.rows.recip()).sum();
+        let distance = |kind: &LevelRows| {
+            let own = (1.0 - count.recip()).powi(2) / kind.rows;
+            let of_others = (all - kind.rows.recip()) / (count * count);
+            let apart = kind.mean() - middle;
+            let share = apart.abs() / kind.mean().min(middle);
+            Distance { apart, variance: variance * (own + of_others), share }
+        };
+        with_rows().map(|(level, kind)| (level.as_str(), distance(kind))).collect()
     }
+}
+
+/// How far the mean of a level lies from the middle of all levels' means.
+#[derive(Debug, Clone, Copy)]
+struct Distance {
+    apart: f64,
+    /// The square of its standard error.
+    variance: f64,
+    /// As a share of the smaller of both, which is no less than the logarithm of their ratio.
+    share: f64,
+}
+
+/// The larger share by which two subjects have a level lie away from its middle; 0 where neither the rows
+/// of one of them nor those of both together show that it does.
+fn shown(of_both: [Option<&Distance>; 2]) -> f64 {
+    let is_shown = |apart: f64, variance: f64| apart.abs() > LEAST_ERRORS * variance.sqrt();
+    let together = match of_both {
+        [Some(one), Some(other)] if one.variance > 0.0 && other.variance > 0.0 => {
+            let weights = [one.variance.recip(), other.variance.recip()];
+            let sum = weights[0] + weights[1];
+            is_shown((one.apart * weights[0] + other.apart * weights[1]) / sum, sum.recip())
+        }
+        _ => false,
+    };
+    let found = || of_both.into_iter().flatten();
+    let is_any = together || found().any(|one| is_shown(one.apart, one.variance));
+    if is_any { found().map(|one| one.share).fold(0.0, f64::max) } else { 0.0 }
 }
 
 impl LevelRows {
@@ -339,6 +368,33 @@ mod tests {
             ..Mapping::default()
         };
         imported(&CSV, &files, &mapping).unwrap().plan.imported.unwrap().mixes
+    }
+
+    /// Of 200 rows with an error of 1 one is of the second kind: the middle of both kinds is known half as
+    /// well as that row, not as well as 199.
+    #[test]
+    fn the_error_of_a_middle_is_that_of_the_level_with_the_fewest_rows() {
+        let of = |rows: f64, mean: f64| LevelRows {
+            shares: rows / 200.0,
+            rows,
+            values: rows * mean,
+            squares: rows * mean * mean + (rows - 1.0),
+        };
+        let kinds = |mean: f64| {
+            let levels =
+                [("read".to_owned(), of(199.0, 100.0)), ("write".to_owned(), of(1.0, mean))];
+            Kinds { executions: 1.0, levels: BTreeMap::from(levels) }
+        };
+        let told = |one: f64, other: Option<f64>| {
+            let (one, other) = (kinds(one), other.map(kinds));
+            let read = |kinds: &Kinds| kinds.distances()["read"];
+            let other = other.as_ref().map(read);
+            shown([Some(&read(&one)), other.as_ref()]) > 0.0
+        };
+        assert!(!told(102.0, None), "two standard errors");
+        assert!(told(103.0, None), "three");
+        assert!(told(102.0, Some(102.0)), "twice two, in one direction");
+        assert!(!told(102.0, Some(98.0)), "in two directions");
     }
 
     #[test]
