@@ -1,5 +1,6 @@
 //! The order of imported blocks: whether it is one with the subjects, and what a drift along it may be
-//! of their difference (docs/method.md#m-import-order). The order of measured blocks was drawn.
+//! of their difference (docs/method.md#m-import-order). The order of measured blocks was drawn. Of an
+//! unknown one the rows are asked as they were given, file after file: they may have run in it.
 
 use crate::file_order::{Executions, FileOrder, InOrder, OrderedQuestion};
 use crate::observations::Observations;
@@ -14,7 +15,8 @@ use stats::{TTest, normal_cdf};
 /// Level at which a subject stands later in its blocks than the other, by more than chance has it.
 const LEVEL: f64 = 0.05;
 
-/// What the order of these pairs says, where they were imported and it is known.
+/// What the order of these pairs says, where they were imported; of one that is not known, what a drift
+/// along the files may be of the difference.
 pub(crate) fn in_blocks(
     plan: &Plan,
     observations: &Observations<'_>,
@@ -23,7 +25,7 @@ pub(crate) fn in_blocks(
     test: &TTest,
     theta: f64,
 ) -> InOrder {
-    if plan.imported.is_none() || !is_order_known(plan) {
+    if plan.imported.is_none() {
         return InOrder::default();
     }
     let (question, origin) = (&asked.question, OrderOrigin::of(plan));
@@ -51,6 +53,9 @@ pub(crate) fn in_blocks(
         order.says(&asked, theta, plan.alpha)
     });
     let along_file = along_file.unwrap_or_default();
+    if !is_order_known(plan) {
+        return InOrder { confounded: None, ..along_file };
+    }
     let in_a_block = || {
         let both = sides[0].iter().zip(&sides[1]);
         let later: Vec<f64> =
@@ -201,6 +206,16 @@ mod tests {
                 assert!(one.is_order_fixed);
                 assert_eq!(outcome(&findings), GateOutcome::Inconclusive, "{rows} {effect}");
             }
+        }
+        // A drift that is too small to be seen may be all of the difference, too, where the rows lie in
+        // such an order that it is one.
+        for (rows, obstacle) in [(SORTED, Some(Obstacle::DriftAlone)), (DRAWN, None)] {
+            let drifting = |place: f64, _| if rows == SORTED { 0.01 * place } else { 0.0 };
+            let effect = if rows == SORTED { 0.0 } else { 0.01 };
+            let findings = judged(rows, ImportedOrder::Unknown, drifting, effect);
+            let one = &findings.findings[0];
+            assert_eq!(one.obstacle, obstacle, "{one:?}");
+            assert_eq!(one.verdict == Verdict::Worse, obstacle.is_none(), "{one:?}");
         }
         // A drift that is seen may be all of the difference.
         let findings = judged(SORTED, ImportedOrder::Unknown, |place, _| 0.3 * place, 0.0);

@@ -293,7 +293,7 @@ fn reason_for(finding: &Finding, obstacle: Obstacle) -> String {
             "trials failed, and with each failure as the worst result no such difference is shown"
         }
         Obstacle::DriftAlone | Obstacle::HidingDrift => {
-            "in the order that is known the subjects do not take turns, and beside a drift nothing of it is shown"
+            "in the order of the import the subjects do not take turns, and beside a drift nothing of it is shown"
         }
         Obstacle::OrderAlone => "the difference may be one of the order",
         Obstacle::OneStep | Obstacle::CoarseSteps | Obstacle::FewDistinctValues => {

@@ -290,11 +290,11 @@ fn of_drift(signals: &Signals) -> Vec<Raised> {
     let mut raised = Vec::new();
     let [makes, hides] = signals.by_drift;
     if makes {
-        let reason = "in the order that is known the subjects do not take turns, and beside a drift no difference is shown";
+        let reason = "in the order of the import the subjects do not take turns, and beside a drift no difference is shown";
         raised.push(Raised::silent(Obstacle::DriftAlone, reason));
     }
     if hides {
-        let reason = "in the order that is known the subjects do not take turns while values drifted, and beside that no equivalence is shown";
+        let reason = "in the order of the import the subjects do not take turns while values drifted, and beside that no equivalence is shown";
         raised.push(Raised::silent(Obstacle::HidingDrift, reason));
     }
     raised
