@@ -1,5 +1,6 @@
 //! Each test that a tier, a group or a guarantee names is there: one that was renamed would leave
-//! its tier in silence.
+//! its tier in silence. And each module of the end-to-end tests is named by a guarantee: what it
+//! shows would stand in no list.
 
 use super::tree::SourceFile;
 use proc_macro2::TokenTree;
@@ -11,6 +12,12 @@ use syn::{Attribute, Expr, Item, Lit};
 const TIERS: &str = ".config/nextest.toml";
 /// Guarantees, and what a change needs.
 const GUIDE: &str = "xtask/tests.toml";
+/// The binary whose modules show a guarantee each.
+const END_TO_END: &str = "schedlab::end_to_end";
+/// Its module of guests, whose modules do.
+const GUESTS: &str = "vm";
+/// How a line of the guide begins that says where a guarantee is tested.
+const GUARANTEED: &str = "tests = ";
 /// Where a test that has its own `main` lists its cases by name.
 const CASES: &str = "CASES";
 
@@ -24,7 +31,7 @@ pub fn check(files: &[SourceFile], tests: &Tests) -> Vec<String> {
         let file = files.iter().find(|file| file.path == Path::new(path));
         file.map_or_else(|| vec![format!("{path}: is not there")], |file| lost(file, tests))
     };
-    [of(TIERS, lost_in_filters), of(GUIDE, lost_in_guide)].concat()
+    [of(TIERS, lost_in_filters), of(GUIDE, wrong_in_guide)].concat()
 }
 
 /// What filters name and no source has. A test is of the binary that is named last before it.
@@ -97,27 +104,60 @@ fn alternatives(pattern: &str) -> Vec<String> {
     group.split('|').map(|one| format!("{before}{one}{after}")).collect()
 }
 
-/// What the guide names and no source has: a path of modules in the tests of a crate, or the
-/// beginning of a test anywhere.
+/// What the guide names and no source has, and what it does not name.
+fn wrong_in_guide(file: &SourceFile, tests: &Tests) -> Vec<String> {
+    [lost_in_guide(file, tests), without_guarantee(file, tests)].concat()
+}
+
+/// What the guide names and no source has: a binary, a path of modules in the tests of a crate, or
+/// the beginning of a test anywhere.
 fn lost_in_guide(file: &SourceFile, tests: &Tests) -> Vec<String> {
     let is_there = |name: &str| {
         let is_path = name.contains("::");
         let inside = format!("::{name}");
         let is_one = |known: &String| known.starts_with(name) || known.contains(&inside);
         let is_searched = |binary: &str| !is_path || binary.contains("::");
-        tests.iter().any(|(binary, names)| is_searched(binary) && names.iter().any(is_one))
+        let is_in = |(binary, names): (&String, &BTreeSet<String>)| {
+            is_searched(binary) && names.iter().any(is_one)
+        };
+        tests.contains_key(name) || tests.iter().any(is_in)
     };
-    let is_read = |line: &str| line.starts_with("tests = ") || line.starts_with("run = ");
+    let is_read = |line: &str| line.starts_with(GUARANTEED) || line.starts_with("run = ");
     let lines = file.text.lines().enumerate().filter(|(_, line)| is_read(line));
     lines
-        .flat_map(|(number, line)| {
-            let words = line.split([' ', ',', '`', '"', '\'']);
-            let names = words.filter(|word| word.contains("::") || word.contains('_'));
-            names.map(move |name| (number, name))
-        })
+        .flat_map(|(number, line)| named_in_guide(line).map(move |name| (number, name)))
         .filter(|(_, name)| !is_there(name))
         .map(|(number, name)| format!("{}: there is no test `{name}`", file.at(number)))
         .collect()
+}
+
+/// What a line of the guide names of tests.
+fn named_in_guide(line: &str) -> impl Iterator<Item = &str> {
+    let words = line.split([' ', ',', '`', '"', '\'']);
+    words.filter(|word| word.contains("::") || word.contains('_'))
+}
+
+/// The modules of the end-to-end tests of which no guarantee names any test.
+fn without_guarantee(file: &SourceFile, tests: &Tests) -> Vec<String> {
+    let lines = file.text.lines().filter(|line| line.starts_with(GUARANTEED));
+    let named: Vec<&str> = lines.flat_map(named_in_guide).collect();
+    let names = tests.get(END_TO_END).into_iter().flatten();
+    let modules: BTreeSet<String> = names.filter_map(|name| module_of(name)).collect();
+    modules
+        .into_iter()
+        .filter(|module| !named.iter().any(|name| name.starts_with(module.as_str())))
+        .map(|module| format!("{GUIDE}: no guarantee names the tests `{module}`"))
+        .collect()
+}
+
+/// The module of the end-to-end tests that a test belongs to, with `::` after it; none of a test
+/// that lies in no module.
+fn module_of(test: &str) -> Option<String> {
+    let (module, inside) = test.split_once("::")?;
+    Some(match inside.split_once("::") {
+        Some((below, _)) if module == GUESTS => format!("{module}::{below}::"),
+        _ => format!("{module}::"),
+    })
 }
 
 /// The tests of these files.
@@ -241,7 +281,8 @@ mod tests {
             filter = \"binary_id(b::cases) & test(=io_once)\"\nfilter = \"binary_id(fuzz)\"\n\
             filter = \"binary_id(a::all) & test(=all)\"\ntest-group = \"machine\"\n";
         let guide = "tests = \"unit tests of `b-c`; `kills::`, `vm::kills::whole::it_is`, \
-            `no_input_breaks_it`; `cargo xtask soak`\"\nrun = \"cargo xtask test vm:: kills::\"\n\
+            `no_input_breaks_it`, `b::cases`; `cargo xtask soak`\"\n\
+            run = \"cargo xtask test vm:: kills::\"\n\
             states = \"`no::such`\"\n";
         assert_eq!(told_of(filters, guide), [""; 0]);
     }
@@ -276,6 +317,29 @@ mod tests {
             "xtask/tests.toml:2: there is no test `tests::no_input`",
         ];
         assert_eq!(told_of("", guide), expected);
+    }
+
+    #[test]
+    fn each_module_of_the_end_to_end_tests_that_no_guarantee_names_is_told() {
+        let names = [
+            "at_the_top",
+            "kill_soak::random_kills",
+            "soak::a_leak",
+            "vm::kills::one",
+            "vm::soak::one",
+            "vm::proofs::whole::",
+        ];
+        let names = names.into_iter().map(str::to_owned).collect();
+        let tests = Tests::from([(END_TO_END.to_owned(), names)]);
+        let told_of = |guide: &str| without_guarantee(&SourceFile::new(GUIDE, guide), &tests);
+        let of =
+            |module: &str| format!("xtask/tests.toml: no guarantee names the tests `{module}`");
+        // The end of another path names no module, and a command is no guarantee.
+        let guide = "tests = \"`kill_soak::`, `vm::proofs::whole::`; `vm::soak::one`\"\n\
+            run = \"cargo xtask test soak:: vm::\"\n";
+        assert_eq!(told_of(guide), ["soak::", "vm::kills::"].map(of));
+        let others = "tests = \"`soak::a_leak`, `vm::kills::`\"\n";
+        assert_eq!(told_of(&format!("{guide}{others}")), [""; 0]);
     }
 
     #[test]
