@@ -31,8 +31,8 @@ pub struct HostAmount {
     /// Seed of the instants; the same seed draws the same ones. Without it, one of the clock
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Only show that it still runs: looks for every test and its variable, and runs the shortest, as
-    /// tests are built
+    /// Only show that it still runs: looks for every test and its variable, and runs one of them
+    /// once, as tests are built
     #[arg(long)]
     pub smoke: bool,
 }
@@ -47,6 +47,9 @@ impl HostAmount {
         seed: None,
         smoke: false,
     };
+    /// What a smoke run does: the shortest series, which writes a row.
+    const SMOKE: Self =
+        Self { kills: 0, double_kills: 0, cut_restores: 1, seconds: 0, seed: None, smoke: true };
     /// That of a night, or of a smoke run.
     pub fn of_night(scale: Scale) -> Self {
         Self { smoke: scale == Scale::Smoke, ..Self::NIGHT }
@@ -71,8 +74,8 @@ pub struct GuestAmount {
     /// Seed of the instants; the same seed draws the same ones. Without it, one of the clock
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Only show that it still runs: looks for every test and its variable, and runs the shortest, as
-    /// tests are built
+    /// Only show that it still runs: looks for every test and its variable, and runs one of them
+    /// once, as tests are built
     #[arg(long)]
     pub smoke: bool,
 }
@@ -81,6 +84,9 @@ impl GuestAmount {
     /// What a night has the time for.
     pub const NIGHT: Self =
         Self { kills: 100, qemu_kills: 50, full_disks: 20, boots: 100, seed: None, smoke: false };
+    /// What a smoke run does: one boot, because a series takes minutes where guests are emulated.
+    const SMOKE: Self =
+        Self { kills: 0, qemu_kills: 0, full_disks: 0, boots: 1, seed: None, smoke: true };
     /// That of a night, or of a smoke run.
     pub fn of_night(scale: Scale) -> Self {
         Self { smoke: scale == Scale::Smoke, ..Self::NIGHT }
@@ -118,12 +124,6 @@ impl<A> Soak<A> {
         Self { tests, variable, times, has_rows: true }
     }
 }
-
-/// What a smoke run repeats, and how often: a single kill may miss every trial.
-const HOST_SMOKE: Smoke = ("a_killed_campaign_leaves_no_loop", "SCHEDLAB_KILLS", 8);
-const GUESTS_SMOKE: Smoke = ("vm::exec::boots_in_a_row", "SCHEDLAB_BOOTS", 1);
-/// A test, its variable and the value of that.
-type Smoke = (&'static str, &'static str, u32);
 
 /// Kills on this host, and storms of tasks under each of our schedulers.
 const HOST: &[Soak<HostAmount>] = &[
@@ -189,18 +189,18 @@ const PUBLISHED: [&str; 4] = ["scx_bpfland", "scx_rusty", "scx_lavd", "scx_layer
 /// of our schedulers busy.
 pub fn soak(cargo: &Cargo, amount: HostAmount) -> CommandResult {
     if amount.smoke {
-        return smoke(cargo, HOST, HOST_SMOKE);
+        return smoke(cargo, HOST, HostAmount::SMOKE, amount.seed);
     }
-    repeat(cargo, HOST, amount, amount.seed)
+    repeat(cargo, HOST, amount, amount.seed, Scale::Whole)
 }
 
 /// Kills campaigns in guests, their QEMU, and campaigns inside a guest, fills disks up while guests
 /// boot, and boots guests in a row.
 pub fn vm_soak(cargo: &Cargo, amount: GuestAmount) -> CommandResult {
     if amount.smoke {
-        return smoke(cargo, GUESTS, GUESTS_SMOKE);
+        return smoke(cargo, GUESTS, GuestAmount::SMOKE, amount.seed);
     }
-    repeat(cargo, GUESTS, amount, amount.seed)
+    repeat(cargo, GUESTS, amount, amount.seed, Scale::Whole)
 }
 
 /// Fetches and builds the published schedulers, and runs each in a guest; a smoke run only says
@@ -210,19 +210,19 @@ pub fn external(cargo: &Cargo, scale: Scale) -> CommandResult {
         let mut schedlab = Command::new(cargo.built("schedlab"));
         return succeed(schedlab.args(["schedulers", "fetch", "--dry-run"]).args(PUBLISHED));
     }
-    tests(cargo, EXTERNAL.0, (EXTERNAL.1, 1), Scale::Whole, None)
+    tests(cargo, EXTERNAL.0, (EXTERNAL.1, 1), Scale::Whole, None).map(|_| ())
 }
 
 /// Goes through schedules of faults on a simulated machine.
 pub fn faults(cargo: &Cargo, scale: Scale) -> CommandResult {
     let schedules = if scale == Scale::Smoke { SMOKE_SCHEDULES } else { SCHEDULES };
-    tests(cargo, FAULTS.0, (FAULTS.1, schedules), scale, None)
+    tests(cargo, FAULTS.0, (FAULTS.1, schedules), scale, None).map(|_| ())
 }
 
 /// Each test of the soaks is looked for by its name, and its variable in the sources of tests: all
-/// of them ran among all tests, as often as they say themselves. One is run by the way that soaks
-/// go.
-fn smoke<A>(cargo: &Cargo, soaks: &[Soak<A>], (test, variable, times): Smoke) -> CommandResult {
+/// of them ran among all tests, as often as they say themselves. One is run as a soak runs it, with
+/// its seed, its row and the table.
+fn smoke<A: Copy>(cargo: &Cargo, soaks: &[Soak<A>], amount: A, seed: Option<u64>) -> CommandResult {
     let all = suite::list(cargo, &[])?;
     let sources = sources(&cargo.root().join("crates/schedlab/tests"))?;
     let mut absent = Vec::new();
@@ -233,7 +233,7 @@ fn smoke<A>(cargo: &Cargo, soaks: &[Soak<A>], (test, variable, times): Smoke) ->
             absent.push(format!("no test reads {}", soak.variable));
         }
     }
-    let ran = tests(cargo, test, (variable, times), Scale::Smoke, None);
+    let ran = repeat(cargo, soaks, amount, seed, Scale::Smoke);
     Problems::of_all([Problems::outcome(absent), ran])
 }
 
@@ -254,12 +254,14 @@ fn sources(directory: &Path) -> Result<String, Problems> {
     Ok(text)
 }
 
-/// One that fails does not keep the next from running; one of amount 0 is told and not run.
+/// One that fails does not keep the next from running; one of amount 0 is told and not run. One that
+/// skips, which only a smoke run lets it do, writes no row.
 fn repeat<A: Copy>(
     cargo: &Cargo,
     soaks: &[Soak<A>],
     amount: A,
     seed: Option<u64>,
+    scale: Scale,
 ) -> CommandResult {
     let seed = seed.unwrap_or_else(seed_of_clock);
     println!("soak: seed {seed}; --seed {seed} draws the same instants again");
@@ -274,8 +276,10 @@ fn repeat<A: Copy>(
         }
         let told = soak.has_rows.then_some(SeriesWish { rows: rows.path(), seed });
         for name in soak.tests {
-            series += usize::from(soak.has_rows);
-            outcomes.push(tests(cargo, name, (soak.variable, times), Scale::Whole, told));
+            let ran = tests(cargo, name, (soak.variable, times), scale, told);
+            let has_skipped = ran.as_ref().is_ok_and(|skipped| !skipped.is_empty());
+            series += usize::from(soak.has_rows && !has_skipped);
+            outcomes.push(ran.map(|_| ()));
         }
     }
     outcomes.push(rows.print(seed, series));
@@ -296,18 +300,19 @@ struct SeriesWish<'r> {
 
 /// A soak that skips because nobody is root, or there is no QEMU, has proved nothing; neither has
 /// one whose test has another name by now: nextest fails where no test is selected, and each name
-/// is asked for by itself.
+/// is asked for by itself. Returns those that skipped, which a smoke run lets them.
 fn tests(
     cargo: &Cargo,
     name: &str,
     (variable, times): (&str, u32),
     scale: Scale,
     series: Option<SeriesWish<'_>>,
-) -> CommandResult {
+) -> Result<Vec<String>, Problems> {
     let mut wish = Wish::of(Tier::Nightly);
     wish.names = vec![name.to_owned()];
     wish.is_release = scale == Scale::Whole;
-    wish.is_shown = series.is_some();
+    // A smoke run is short, and what is shown tells no skips afterwards.
+    wish.is_shown = scale == Scale::Whole && series.is_some();
     wish.variables = vec![(variable.to_owned(), times.to_string())];
     if scale == Scale::Whole {
         wish.variables.push(("SCHEDLAB_SKIPS".to_owned(), "refused".to_owned()));
@@ -316,5 +321,28 @@ fn tests(
         wish.variables.push(("SCHEDLAB_SOAK_ROWS".to_owned(), rows.display().to_string()));
         wish.variables.push(("SCHEDLAB_SOAK_SEED".to_owned(), seed.to_string()));
     }
-    suite::test(cargo, &wish)
+    suite::run(cargo, &wish)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often each soak of an amount runs, of those that run, and whether it writes a row.
+    fn run_by<A: Copy>(soaks: &[Soak<A>], amount: A) -> Vec<(u32, bool)> {
+        let soaks = soaks.iter().map(|soak| ((soak.times)(amount), soak.has_rows));
+        soaks.filter(|(times, _)| *times > 0).collect()
+    }
+
+    #[test]
+    fn a_smoke_run_has_one_test_once_and_on_this_host_it_writes_a_row() {
+        assert_eq!(run_by(HOST, HostAmount::SMOKE), [(1, true)]);
+        assert_eq!(run_by(GUESTS, GuestAmount::SMOKE), [(1, false)]);
+    }
+
+    #[test]
+    fn a_night_runs_all() {
+        assert_eq!(run_by(HOST, HostAmount::NIGHT).len(), HOST.len());
+        assert_eq!(run_by(GUESTS, GuestAmount::NIGHT).len(), GUESTS.len());
+    }
 }

@@ -136,6 +136,12 @@ fn ignored(list: &str) -> Vec<String> {
 
 /// Builds and runs tests, and prints what became of them.
 pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
+    run(cargo, wish).map(|_| ())
+}
+
+/// The same, and returns the tests that skipped, each as `BINARY TEST`; none of those that are
+/// shown while they run.
+pub fn run(cargo: &Cargo, wish: &Wish) -> Result<Vec<String>, Problems> {
     let profile = wish.tier.profile();
     let mut command = cargo.command(["nextest", if wish.is_list { "list" } else { "run" }]);
     command.args(["--workspace", "--locked", "--profile", profile]);
@@ -146,7 +152,7 @@ pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
         command.arg("--ignore-default-filter").args(&wish.names);
     }
     if wish.is_list {
-        return succeed(&mut command);
+        return succeed(&mut command).map(|()| Vec::new());
     }
     if wish.names.is_empty() {
         refuse_ignored(cargo)?;
@@ -180,10 +186,10 @@ pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
     let outcome = succeed(&mut command).map_err(|problems| explained(problems, &command));
     let printed = summary::print(&report, start.elapsed().as_secs_f64());
     let skipped = outcome.and(printed)?;
-    let Some(stamp) = stamp else { return Ok(()) };
+    let Some(stamp) = stamp else { return Ok(skipped) };
     let of_files = list(cargo, &["--filterset", OF_FILES])?;
     leave(stamp, &of_files, &skipped);
-    Ok(())
+    Ok(skipped)
 }
 
 /// Leaves the stamp of a list of tests, which all passed. One of them that skipped showed nothing:

@@ -148,13 +148,15 @@ impl KilledCampaign {
         }
         let bench = Bench::alone();
         let knobs = TurnedKnobs::of(&bench);
-        let mut series = KillSeries::new(kind, amount);
-        knobs.absent.iter().for_each(|what| series.note_absent(what.clone()));
         let before = knobs.values();
+        // A series that was not begun writes no row.
         if before.is_empty() {
-            testing::skip("no knob of the machine can be turned here");
+            let absent = knobs.absent.join("; ");
+            testing::skip(&format!("no knob of the machine can be turned here: {absent}"));
             return None;
         }
+        let mut series = KillSeries::new(kind, amount);
+        knobs.absent.iter().for_each(|what| series.note_absent(what.clone()));
         let file = bench.experiment("kills", &knobs.experiment());
         let kept = KeptRecords::default();
         Some((Self { bench, knobs, before, file, kept, restore: SHORTEST_RESTORE }, series))
