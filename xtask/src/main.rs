@@ -212,3 +212,42 @@ fn test(cargo: &Cargo, TestChoice { names, list, anew }: TestChoice) -> CommandR
     let wish = Wish { names, is_list: list, is_anew: anew, ..Wish::of(Tier::Test) };
     suite::test(cargo, &wish)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// Commands that are no step of `test` and have no smoke run there, and why none breaks unseen.
+    const WITHOUT_A_STEP: &[(&str, &str)] = &[
+        ("quick", "has some of the steps and tests that `test` has, by the same functions"),
+        ("test", "is what runs the others"),
+        ("nightly", "`nightly --smoke` is a step of `test`, by the same function"),
+        ("beside", "`test` starts it, for the page and the bank"),
+    ];
+
+    /// Those of these commands that nothing in `make test` runs.
+    fn unseen<'n>(names: &[&'n str]) -> Vec<&'n str> {
+        let steps = steps::commands();
+        let has_reason = |name: &str| WITHOUT_A_STEP.iter().any(|(command, _)| *command == name);
+        let is_unseen = |name: &&str| !steps.contains(name) && !has_reason(name);
+        names.iter().copied().filter(is_unseen).collect()
+    }
+
+    #[test]
+    fn each_command_is_run_by_make_test_or_says_why_not() {
+        let program = Command::command();
+        let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+        assert_eq!(unseen(&names), [""; 0]);
+        let steps = steps::commands();
+        for (command, reason) in WITHOUT_A_STEP {
+            assert!(names.contains(command) && !reason.is_empty(), "{command}");
+            assert!(!steps.contains(command), "{command} is a step, and needs no reason");
+        }
+    }
+
+    #[test]
+    fn a_command_that_nothing_runs_is_told() {
+        assert_eq!(unseen(&["bars", "quick", "vm-soak", "new"]), ["new"]);
+    }
+}

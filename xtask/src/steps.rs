@@ -35,6 +35,15 @@ const REFUSALS: &[Step] = &[FMT, TIDY, ("deny", deny::deny)];
 /// Those of them that need no network.
 const QUICK_REFUSALS: &[Step] = &[FMT, TIDY];
 
+/// The pages that are written, which the programs that were built are asked for.
+const DOCS: Step = ("docs", docs::check);
+
+/// Smoke runs of commands that are no step of a night.
+const SMOKE_RUNS: &[Step] = &[
+    ("install, smoke run", install::smoke),
+    ("lock file of the bank, smoke run", |cargo| bank::lock(cargo, Scale::Smoke)),
+];
+
 /// What is tested beside the compiler, each by a command of its own, and not again while all that
 /// it rests on is the same.
 const BESIDE: &[(&str, &[&str], StepInputs)] = &[
@@ -102,7 +111,7 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     let document = || once(cargo, tier, "doc", || rustdoc::document(&linting));
     let described = built.and_then(|()| log.step("doc", document));
     // The programs that write the pages are built above.
-    let described = described.and_then(|()| log.step("docs", || docs::check(cargo)));
+    let described = described.and_then(|()| log.step(DOCS.0, || DOCS.1(cargo)));
     if described.is_err() {
         drop(beside);
         log.print(fetched);
@@ -114,16 +123,24 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     let tested_beside = beside.end(&mut log);
     let tests = log.step("tests", || suite::test(&linting, &Wish::of(tier)));
     let smoke = log.step("night, smoke run", || smoke(&linting));
-    let installed = log.step("install, smoke run", || install::smoke(cargo));
-    let lock = || bank::lock(cargo, Scale::Smoke);
-    let locked = log.step("lock file of the bank, smoke run", lock);
-    let mut outcomes = vec![kernels, tested_beside, tests, smoke, installed, locked];
+    let others = log.all(cargo, SMOKE_RUNS);
+    let mut outcomes = vec![kernels, tested_beside, tests, smoke, others];
     if tier == Tier::Nightly {
         let steps = nightly::STEPS.iter();
         outcomes.extend(steps.map(|step| log.step(step.name, || (step.run)(cargo, Scale::Whole))));
     }
     log.print(fetched);
     Problems::of_all(outcomes)
+}
+
+/// The commands that `run` has as a step, or as the smoke run of one: by the first word of its name,
+/// or as they are started beside the compiler.
+#[cfg(test)]
+pub fn commands() -> std::collections::BTreeSet<&'static str> {
+    let named = REFUSALS.iter().chain([&DOCS]).chain(SMOKE_RUNS).map(|(name, _)| *name);
+    let of_night = nightly::STEPS.iter().map(|step| step.name);
+    let own = named.chain(of_night).filter_map(|name| name.split([',', ' ']).next());
+    own.chain(BESIDE.iter().map(|(_, words, _)| words[0])).collect()
 }
 
 /// The cheapest refusals and the quick tests, linted as they are built, so that what `run` built is
