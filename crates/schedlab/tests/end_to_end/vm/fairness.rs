@@ -62,6 +62,7 @@ fn a_scheduler_of_ours_survives_a_short_storm() {
 
 #[test]
 fn each_of_ours_is_tested() {
+    testing::begin();
     let mut ids: Vec<&str> = schedulers::own::ALGORITHMS.iter().map(|of| of.id).collect();
     ids.sort_unstable();
     for tested in [shares_by_weight::TESTED, bounded_waits::TESTED, storms::TESTED] {

@@ -111,6 +111,7 @@ tests! { broken_in_short, |_: &str, mutant, seconds| is_rejected_at_once(mutant,
 
 #[test]
 fn every_scheduler_of_ours_is_put_to_the_test_whole_and_in_short() {
+    testing::begin();
     for algorithm in schedulers::own::ALGORITHMS {
         for tested in [&smoke::SCHEDULERS.concat()[..], whole::SCHEDULERS] {
             assert!(tested.contains(&algorithm.id), "{} is not among {tested:?}", algorithm.id);

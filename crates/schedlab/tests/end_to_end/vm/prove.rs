@@ -57,6 +57,7 @@ fn inputs<'i>(answering: &[&'i [u8]]) -> Vec<&'i [u8]> {
 
 #[test]
 fn a_stamp_rests_on_every_bound_that_answers_are_held_against() {
+    testing::begin();
     let inputs = inputs(&[b"program", b"kernel"]);
     assert_eq!(inputs[..2], [&b"program"[..], &b"kernel"[..]]);
     let texts: Vec<_> = inputs.iter().map(|input| String::from_utf8_lossy(input)).collect();
