@@ -4,12 +4,12 @@
 //! before what it rescales), then everything is read once more, because
 //! restoring one knob may have moved another.
 
+use crate::inert_lines::{each_on_one_line, unknown};
 use crate::journal::Journal;
 use crate::journal_entry::JournalEntry;
 use crate::journal_text::JournalText;
 use crate::kill_processes::end;
 use crate::permitted_changes::PermittedChanges;
-use crate::told_lines::{each_on_one_line, unknown};
 use contract::{Error, ON_TOP, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@
 
 use crate::documents::{EXPERIMENT, IMPORT, Redaction};
 use crate::durable::{failed, unreadable};
-use crate::json_place::told_with_place;
+use crate::json_location::told_with_place;
 use crate::strange_keys::strange_keys;
 use contract::{Error, ErrorKind, Result};
 use flate2::Compression;

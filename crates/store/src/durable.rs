@@ -1,7 +1,7 @@
 //! Files that survive a crash: written beside, synced, renamed, the directory
 //! synced; read with a limit, so that no stored size is trusted.
 
-use crate::json_place::told_with_place;
+use crate::json_location::told_with_place;
 use contract::{Error, ErrorKind, Result};
 use model::{OverLimit, ReaderLimit};
 use serde::de::DeserializeOwned;

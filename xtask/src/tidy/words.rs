@@ -4,6 +4,7 @@
 use super::page::section;
 use super::tree::SourceFile;
 use super::type_names::TypeName;
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// The list of words.
@@ -52,7 +53,7 @@ enum Scope {
     Text,
     /// Comments of code.
     Comments,
-    /// Names of Rust files, without their ending.
+    /// Names of Rust files without their ending, and the parts of these between underscores.
     Files,
     /// Names of types.
     Types,
@@ -191,8 +192,8 @@ fn in_names(files: &[SourceFile], types: &[TypeName], retired: &[RetiredWord]) -
     let mut found = Vec::new();
     for one in retired {
         let is_named = |file: &&SourceFile| {
-            let stem = file.path.file_stem();
-            file.is_rust() && stem.is_some_and(|stem| stem == one.word.as_str())
+            let stem = file.path.file_stem().and_then(OsStr::to_str);
+            file.is_rust() && stem.is_some_and(|stem| is_stem_of(&one.word, stem))
         };
         if one.scope == Scope::Files {
             let places = files.iter().filter(is_named).map(|file| file.path.display());
@@ -204,6 +205,11 @@ fn in_names(files: &[SourceFile], types: &[TypeName], retired: &[RetiredWord]) -
         }
     }
     found
+}
+
+/// Whether a file's name is this word, or has it between underscores.
+fn is_stem_of(word: &str, stem: &str) -> bool {
+    stem == word || stem.split('_').any(|part| part == word)
 }
 
 fn refusal(retired: &RetiredWord) -> String {
@@ -270,6 +276,23 @@ mod tests {
         assert_eq!(found("crates/a/src/x.rs", "// A place.\nstruct DataPlace;").len(), 0);
         assert_eq!(found("crates/a/src/place.rs", "").len(), 1);
         assert_eq!(found("pages/place.md", "").len(), 0);
+    }
+
+    #[test]
+    fn a_part_of_a_files_name_is_refused_like_the_whole() {
+        for (path, count) in [
+            ("crates/a/src/json_place.rs", 1),
+            ("crates/a/src/place_names.rs", 1),
+            ("crates/a/src/one/the_place_of.rs", 1),
+            ("crates/a/src/placement.rs", 0),
+            ("crates/a/src/marketplace_names.rs", 0),
+            ("crates/a/src/places.rs", 0),
+            ("crates/a/src/place/level.rs", 0),
+            ("pages/json_place.md", 0),
+        ] {
+            let problems = found(path, "");
+            assert_eq!(problems.len(), count, "{path}: {problems:?}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Lines in which a user is told what a journal says.
+//! Lines that quote a journal, and of which no text of the journal can make two.
 
 use crate::journal::Journal;
 use crate::journal_text::JournalText;
