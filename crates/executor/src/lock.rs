@@ -83,7 +83,7 @@ impl Lock {
         Ok((file, announced))
     }
 
-    /// Why nobody can be told who holds the lock, which is held all the same.
+    /// Why nobody can be told of the lock's holder; the lock is held all the same.
     pub fn unannounced(&self) -> Option<&Error> {
         self.unannounced.as_ref()
     }
@@ -161,7 +161,7 @@ fn cannot_open(path: &Path, error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Environment, attempted, error, remedy)
 }
 
-/// Tells who holds the lock: this user in the runtime directory, everybody where root does.
+/// Tells of the lock's holder: this user in the runtime directory, everybody where root does.
 fn announce(machine: &Machine, directory: &dyn PrivateFiles, purpose: &str) -> Result<()> {
     let pid = std::process::id().cast_signed();
     let start_ticks = start_ticks(machine, pid).unwrap_or_default();

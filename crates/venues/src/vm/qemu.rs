@@ -2,7 +2,7 @@
 //!
 //! Everything it reads or writes is an open descriptor of ours (initramfs and disks in
 //! memory, sockets in pairs), so that nothing is left on disk whatever ends us. It dies
-//! with the thread that started it, and carries the watch's mark for the guardian.
+//! with the thread that started it, and carries the guardian's mark.
 
 use super::cable::CableEnd;
 use super::control::Control;
