@@ -1,6 +1,6 @@
 //! Plans and records for this crate's tests.
 
-use fixtures::{subjects, workload};
+use fixtures::{imported, subjects, workload};
 use model::{
     Direction, Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Plan, Record,
     Reduction, Sample, Unit,
@@ -54,17 +54,5 @@ pub(crate) fn records(subject: &str, values: &[f64]) -> Vec<Record> {
 
 /// An import with blocks, of whose order this is known.
 pub(crate) fn in_blocks(order: ImportedOrder) -> Imported {
-    Imported {
-        format: "csv".to_owned(),
-        file: "f".to_owned(),
-        digest: String::new(),
-        design: ImportedDesign::Blocked,
-        order,
-        caveats: Vec::new(),
-        parts: Vec::new(),
-        copied: Vec::new(),
-        mixes: Vec::new(),
-        absent_runs: Vec::new(),
-        given: model::GivenChoices::default(),
-    }
+    imported(ImportedDesign::Blocked, order)
 }

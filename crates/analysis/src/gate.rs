@@ -466,8 +466,8 @@ mod tests {
     use crate::fixtures::{in_blocks, metric, plan, record, records};
     use crate::judge;
     use model::{
-        Caveat, CaveatCode, Direction, Imported, ImportedDesign, ImportedOrder, Metric, Outcome,
-        Record, Reduction, Strength,
+        Caveat, CaveatCode, Direction, Imported, ImportedOrder, Metric, Outcome, Record, Reduction,
+        Strength,
     };
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
@@ -834,17 +834,8 @@ mod tests {
             (CaveatCode::Copied, "stand twice"),
         ] {
             plan.imported = Some(Imported {
-                format: "csv".to_owned(),
-                file: "f".to_owned(),
-                digest: String::new(),
-                design: ImportedDesign::Blocked,
-                order: ImportedOrder::Rows,
                 caveats: vec![Caveat::new(code, "told")],
-                parts: Vec::new(),
-                copied: Vec::new(),
-                mixes: Vec::new(),
-                absent_runs: Vec::new(),
-                given: model::GivenChoices::default(),
+                ..in_blocks(ImportedOrder::Rows)
             });
             let mut failing = campaign(0.0, 0.005);
             for failed in failing.iter_mut().filter(|record| record.subject == "b") {

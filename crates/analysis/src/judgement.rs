@@ -126,11 +126,11 @@ fn shared_boots(subject: &str, (blocks, boots): (usize, usize), is_one: bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{metric, plan, record};
+    use crate::fixtures::{in_blocks, metric, plan, record};
     use crate::{GateLimit, gate};
     use model::{
-        Claim, ClaimedEffect, Comparisons, Direction, Finding, Histogram, Imported, ImportedDesign,
-        Obstacle, Outcome, Reduction, Sample, Unit, UseCase, Verdict, Weight,
+        Claim, ClaimedEffect, Comparisons, Direction, Finding, Histogram, Imported, Obstacle,
+        Outcome, Reduction, Sample, Unit, UseCase, Verdict, Weight,
     };
     use std::collections::BTreeSet;
 
@@ -206,17 +206,8 @@ mod tests {
         };
         let imported = |plan: &mut Plan| {
             plan.imported = Some(Imported {
-                format: "csv".to_owned(),
-                file: "f".to_owned(),
-                digest: String::new(),
-                design: ImportedDesign::Blocked,
-                order: model::ImportedOrder::Unknown,
                 caveats: vec![Caveat::new(CaveatCode::OrderConfounded, "one after the other")],
-                parts: Vec::new(),
-                copied: Vec::new(),
-                mixes: Vec::new(),
-                absent_runs: Vec::new(),
-                given: model::GivenChoices::default(),
+                ..in_blocks(model::ImportedOrder::Unknown)
             });
         };
         let (mut in_order, mut drifting) = campaign();
@@ -361,7 +352,7 @@ mod tests {
         plan.alpha = 0.2;
         plan.workloads[0].metrics[0].margin = 0.5;
         assert_eq!(decided(&plan), (Verdict::Equivalent, None), "of a measured campaign");
-        let mut imported = crate::fixtures::in_blocks(model::ImportedOrder::Unknown);
+        let mut imported = in_blocks(model::ImportedOrder::Unknown);
         imported.given.usual_margins.insert("time".to_owned(), 0.02);
         plan.imported = Some(imported);
         assert_eq!(decided(&plan), (Verdict::Inconclusive, Some(Obstacle::GivenMargin)));
@@ -374,7 +365,7 @@ mod tests {
         let (mut plan, records) = campaign();
         plan.alpha = 0.2;
         assert_eq!(judge_at(&plan, &records, 0.2).findings.gate_alpha, None);
-        plan.imported = Some(crate::fixtures::in_blocks(model::ImportedOrder::Unknown));
+        plan.imported = Some(in_blocks(model::ImportedOrder::Unknown));
         let findings = judge_at(&plan, &records, 0.2).findings;
         let levels =
             |finding: &Finding| [findings.alpha_of(finding), findings.gate_alpha_of(finding)];

@@ -332,22 +332,13 @@ mod tests {
             })
             .into();
         plan.comparisons = Comparisons::All;
-        plan.imported = Some(Imported {
-            format: "csv".to_owned(),
-            file: "f".to_owned(),
-            digest: String::new(),
-            design: ImportedDesign::Unblocked {
+        plan.imported = Some(fixtures::imported(
+            ImportedDesign::Unblocked {
                 dimensions: vec!["w".to_owned()],
                 fixed: fixed.iter().map(|name| (*name).to_owned()).collect(),
             },
-            order: ImportedOrder::Rows,
-            caveats: Vec::new(),
-            parts: Vec::new(),
-            copied: Vec::new(),
-            mixes: Vec::new(),
-            absent_runs: Vec::new(),
-            given: model::GivenChoices::default(),
-        });
+            ImportedOrder::Rows,
+        ));
         plan
     }
 
@@ -700,18 +691,12 @@ mod tests {
         (drift, in_turns, effect): (f64, bool, f64),
     ) -> Findings {
         let mut plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Mean)], 0);
+        let design = ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() };
         plan.imported = Some(Imported {
-            format: "csv".to_owned(),
-            file: "f".to_owned(),
-            digest: String::new(),
-            design: ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() },
-            order: ImportedOrder::Rows,
             caveats,
             parts,
             copied,
-            mixes: Vec::new(),
-            absent_runs: Vec::new(),
-            given: model::GivenChoices::default(),
+            ..fixtures::imported(design, ImportedOrder::Rows)
         });
         let all: Vec<Record> = (0..20_u32)
             .map(|row| {

@@ -567,8 +567,8 @@ mod tests {
     use super::*;
     use crate::Campaign;
     use crate::fixtures::plan;
-    use ::fixtures::{subject, workload};
-    use model::{Imported, ImportedDesign, ImportedOrder, Variant};
+    use ::fixtures::{imported, subject, workload};
+    use model::{ImportedDesign, ImportedOrder, Variant};
     use std::os::unix::fs::PermissionsExt;
     use std::sync::mpsc::channel;
 
@@ -884,19 +884,7 @@ mod tests {
             venue: "import".to_owned(),
             subjects: ::fixtures::subjects(ids),
             workloads: vec![WorkloadPlan { uses: "csv".to_owned(), ..workload("all", Vec::new()) }],
-            imported: Some(Imported {
-                format: "csv".to_owned(),
-                file: "table.csv".to_owned(),
-                digest: String::new(),
-                design: ImportedDesign::Blocked,
-                order: ImportedOrder::Rows,
-                caveats: Vec::new(),
-                parts: Vec::new(),
-                copied: Vec::new(),
-                mixes: Vec::new(),
-                absent_runs: Vec::new(),
-                given: model::GivenChoices::default(),
-            }),
+            imported: Some(imported(ImportedDesign::Blocked, ImportedOrder::Rows)),
             ..plan("table", digest)
         };
         let mut number = 0;

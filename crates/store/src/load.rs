@@ -357,19 +357,8 @@ mod tests {
     #[test]
     fn an_import_keeps_its_mapping_in_a_file_of_its_own_and_a_run_its_experiment() {
         let results = tempfile::tempdir().unwrap();
-        let imported = model::Imported {
-            format: "csv".to_owned(),
-            file: "t.csv".to_owned(),
-            digest: "d".to_owned(),
-            design: model::ImportedDesign::Blocked,
-            order: model::ImportedOrder::Rows,
-            caveats: Vec::new(),
-            parts: Vec::new(),
-            copied: Vec::new(),
-            mixes: Vec::new(),
-            absent_runs: Vec::new(),
-            given: model::GivenChoices::default(),
-        };
+        let imported =
+            ::fixtures::imported(model::ImportedDesign::Blocked, model::ImportedOrder::Rows);
         for (imported, origin) in [(Some(imported), "import.toml"), (None, "experiment.toml")] {
             let plan = Plan { imported, ..crate::fixtures::plan(&origin[..6], "digest") };
             let campaign =

@@ -147,8 +147,8 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record};
     use model::{
-        Direction, Finding, Imported, ImportedDesign, ImportedOrder, Obstacle, Record, Reduction,
-        Sample, Verdict,
+        Direction, Finding, ImportedDesign, ImportedOrder, Obstacle, Record, Reduction, Sample,
+        Verdict,
     };
 
     const ONE: [f64; 10] = [0.3, -0.7, 0.1, 0.9, -0.4, -0.2, 0.6, -0.9, 0.2, -0.1];
@@ -157,19 +157,8 @@ mod tests {
     /// Executions of `a` and `b` in turns, which take so many per cent more than 100.
     fn judged(one: &[f64], other: &[f64]) -> Finding {
         let mut plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Mean)], 0);
-        plan.imported = Some(Imported {
-            format: "csv".to_owned(),
-            file: "f".to_owned(),
-            digest: String::new(),
-            design: ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() },
-            order: ImportedOrder::Rows,
-            caveats: Vec::new(),
-            parts: Vec::new(),
-            copied: Vec::new(),
-            mixes: Vec::new(),
-            absent_runs: Vec::new(),
-            given: model::GivenChoices::default(),
-        });
+        let design = ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() };
+        plan.imported = Some(fixtures::imported(design, ImportedOrder::Rows));
         let mut all: Vec<Record> = Vec::new();
         for (replicate, percents) in (0..).zip(one.iter().zip(other)) {
             for (subject, percent) in [("a", percents.0), ("b", percents.1)] {

@@ -223,21 +223,15 @@ pub fn imported_grid() -> Campaign {
         .into_iter()
         .flat_map(|step| OPERATIONS.map(|operation| workload(step, operation)))
         .collect();
+    let design = ImportedDesign::Unblocked {
+        dimensions: vec!["operation".to_owned(), "record".to_owned()],
+        fixed: Vec::new(),
+    };
     campaign.plan.imported = Some(Imported {
         format: "iozone".to_owned(),
         file: "a.txt".to_owned(),
         digest: "0f".to_owned(),
-        design: ImportedDesign::Unblocked {
-            dimensions: vec!["operation".to_owned(), "record".to_owned()],
-            fixed: Vec::new(),
-        },
-        order: ImportedOrder::Unknown,
-        caveats: Vec::new(),
-        parts: Vec::new(),
-        copied: Vec::new(),
-        mixes: Vec::new(),
-        absent_runs: Vec::new(),
-        given: model::GivenChoices::default(),
+        ..fixtures::imported(design, ImportedOrder::Unknown)
     });
     for value in &mut campaign.values {
         value.workload = to_label(&value.workload, &value.metric).into();

@@ -320,19 +320,8 @@ fn an_answer_promises_nothing_where_more_blocks_would_not_help() {
     let promised = "(a new campaign of about 14 blocks would tell a difference of 5 %)";
     assert!(told.contains(promised), "{told}");
     let mut imported = campaigns::campaign("Who?", vec![finding().finding()], Vec::new());
-    imported.plan.imported = Some(model::Imported {
-        format: "csv".to_owned(),
-        file: "f".to_owned(),
-        digest: String::new(),
-        design: model::ImportedDesign::Blocked,
-        caveats: Vec::new(),
-        order: model::ImportedOrder::Unknown,
-        parts: Vec::new(),
-        copied: Vec::new(),
-        mixes: Vec::new(),
-        absent_runs: Vec::new(),
-        given: model::GivenChoices::default(),
-    });
+    imported.plan.imported =
+        Some(fixtures::imported(model::ImportedDesign::Blocked, model::ImportedOrder::Unknown));
     let told = view(&imported.inputs()).answer;
     let promised = "(about 14 blocks, imported or measured, would tell a difference of 5 %)";
     assert!(told.contains(promised), "{told}");

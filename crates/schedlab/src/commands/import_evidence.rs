@@ -218,17 +218,8 @@ mod tests {
     fn import(options: &[&str]) -> Plan {
         let time = Metric::new("ms", Unit::Nanoseconds, Direction::Lower, Reduction::Median, "ms");
         let imported = Imported {
-            format: "csv".to_owned(),
             file: "t.csv".to_owned(),
-            digest: "d".to_owned(),
-            design: ImportedDesign::Blocked,
-            order: ImportedOrder::Rows,
-            caveats: Vec::new(),
-            parts: Vec::new(),
-            copied: Vec::new(),
-            mixes: Vec::new(),
-            absent_runs: Vec::new(),
-            given: model::GivenChoices::default(),
+            ..fixtures::imported(ImportedDesign::Blocked, ImportedOrder::Rows)
         };
         let workloads = vec![fixtures::workload("all", vec![time])];
         Plan {
