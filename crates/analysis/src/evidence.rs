@@ -2,6 +2,7 @@
 
 use crate::ranking::{ranking, rankings};
 use crate::rulebook::{Raised, impose};
+use crate::trial_facts::changed_evidence;
 use model::{
     Caveat, CaveatCode, ClaimOutcome, Finding, Findings, Obstacle, Plan, TrendOutcome, Verdict,
 };
@@ -9,7 +10,7 @@ use model::{
 /// Takes every answer from findings whose evidence has such flaws, or was imported from a campaign
 /// that had some; findings without flaws stay as they are.
 pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
-    let Some(first) = flaws.first().or_else(|| carried(plan)) else { return };
+    let Some(first) = flaws.first().or_else(|| changed_evidence(plan)) else { return };
     let reason = format!("the evidence is not as it was written: {}", first.detail);
     let raised = Raised::with_caveat(
         Obstacle::ChangedEvidence,
@@ -48,12 +49,6 @@ pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
     }
     findings.caveats.extend_from_slice(flaws);
     findings.caveats.sort();
-}
-
-/// What an import says of the evidence that its numbers rest on. Its findings have that caveat already.
-fn carried(plan: &Plan) -> Option<&Caveat> {
-    let mut caveats = plan.imported.iter().flat_map(|imported| &imported.caveats);
-    caveats.find(|caveat| caveat.code == CaveatCode::EvidenceChanged)
 }
 
 #[cfg(test)]

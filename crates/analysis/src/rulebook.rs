@@ -2,8 +2,9 @@
 //! statistical outcome turns it into the verdict (docs/method.md#m-verdict).
 //!
 //! Every kind of comparison is decided here and nowhere else: paired subjects, workloads, use
-//! cases, imported samples, campaigns ended on purpose. Caveats are derived from signals and
-//! obstacles and are never read: a caveat that is dropped changes no verdict.
+//! cases, imported samples, claims, campaigns ended on purpose. What never gives a verdict is not
+//! asked here: a screened metric, and a campaign that is not finished. Caveats are derived from
+//! signals and obstacles and are never read: a caveat that is dropped changes no verdict.
 
 mod choice;
 mod inference;
@@ -11,7 +12,9 @@ mod obstacles;
 mod signals;
 
 pub(crate) use choice::{Unchosen, owed_to_choice};
-pub(crate) use inference::{Evidence, Inference, infer};
+#[cfg(test)]
+pub(crate) use inference::INSIDE_BY_ITSELF;
+pub(crate) use inference::{Evidence, Inference, infer, leave_open_inside};
 #[cfg(test)]
 pub(crate) use obstacles::InSum;
 pub(crate) use obstacles::{Basis, LEAST_BEYOND, Raised, obstacles, stopping};

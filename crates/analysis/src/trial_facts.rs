@@ -1,5 +1,6 @@
-//! What a trial met that decides something. Records store it as caveats, which are data there:
-//! this is the one place that reads them. A finding's caveats decide nothing.
+//! What a trial met, or an import says, that decides something. Records and plans store it as
+//! caveats, which are data there: this is the one place that decides by them, and elsewhere they are
+//! only passed on. A finding's caveats decide nothing.
 
 use crate::rulebook::Unchosen;
 use model::{
@@ -27,6 +28,13 @@ pub(crate) fn is_resumed(record: &Record) -> bool {
 
 fn caveat_of(record: &Record, code: CaveatCode) -> Option<&Caveat> {
     record.caveats.iter().find(|caveat| caveat.code == code)
+}
+
+/// What an import says of evidence that is not as it was written, on which its numbers rest. Its
+/// findings have that caveat already.
+pub(crate) fn changed_evidence(plan: &Plan) -> Option<&Caveat> {
+    let mut caveats = plan.imported.iter().flat_map(|imported| &imported.caveats);
+    caveats.find(|caveat| caveat.code == CaveatCode::EvidenceChanged)
 }
 
 /// Whether it is known in which order the subjects of a block ran. Records of an import have places

@@ -15,14 +15,11 @@ use crate::family::holm_levels;
 use crate::observations::Observations;
 use crate::paired::judge_members;
 use crate::questions::Asked;
+use crate::rulebook::leave_open_inside;
 use model::{
     Claim, DecidingInterval, Finding, Plan, Question, Record, Verdict, round_significant as round,
 };
 use stats::TTest;
-
-/// What is told of a difference that is shown where the equivalence is shown only by itself.
-const INSIDE_BY_ITSELF: &str = "a difference was shown, and by itself that it lies \
-                                           inside the margin: neither counts";
 
 /// The findings of what claims ask for.
 #[derive(Debug, Clone, Default)]
@@ -135,17 +132,6 @@ pub(crate) fn decide_differences(findings: &mut [Finding], tests: &[Option<TTest
             let interval = interval(&test, level);
             effect.deciding = Some(DecidingInterval { interval, alpha: round(level) });
         }
-    }
-}
-
-/// Takes the verdict of a difference that an equivalence test at the whole level contains.
-fn leave_open_inside(finding: &mut Finding, alpha: f64) {
-    let is_different = matches!(finding.verdict, Verdict::Better | Verdict::Worse);
-    let p_equivalence = finding.effect.as_ref().and_then(|effect| effect.p_equivalence);
-    if is_different && p_equivalence.is_some_and(|p| p < alpha) {
-        finding.verdict = Verdict::Inconclusive;
-        finding.strength = None;
-        finding.reason = Some(INSIDE_BY_ITSELF.to_owned());
     }
 }
 

@@ -1,11 +1,15 @@
 //! What the statistics say by themselves, in the order of docs/method.md#m-verdict.
 
-use model::{Strength, Verdict};
+use model::{Finding, Strength, Verdict};
 use stats::TTest;
 
 /// What is said of an equivalence where the test of a difference shows one as well. It is left out
 /// where an obstacle takes that test away.
 pub(super) const SMALL_DIFFERENCE: &str = "a difference is there, but inside the margin";
+
+/// What is told of a difference that is shown where the equivalence is shown only by itself.
+pub(crate) const INSIDE_BY_ITSELF: &str =
+    "a difference was shown, and by itself that it lies inside the margin: neither counts";
 
 /// What an inference rests on.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +79,19 @@ fn degenerate(test: &TTest, theta: f64) -> Inference {
         return Inference { verdict: Verdict::Equivalent, strength: None, reason };
     }
     Inference::inconclusive("the replicates do not vary; no test is possible")
+}
+
+/// Takes the verdict of a difference among claims that an equivalence test at the whole level
+/// contains: equivalence comes before difference, and the correction for the other claims took the
+/// equivalence alone.
+pub(crate) fn leave_open_inside(finding: &mut Finding, alpha: f64) {
+    let is_different = matches!(finding.verdict, Verdict::Better | Verdict::Worse);
+    let p_equivalence = finding.effect.as_ref().and_then(|effect| effect.p_equivalence);
+    if is_different && p_equivalence.is_some_and(|p| p < alpha) {
+        finding.verdict = Verdict::Inconclusive;
+        finding.strength = None;
+        finding.reason = Some(INSIDE_BY_ITSELF.to_owned());
+    }
 }
 
 #[cfg(test)]

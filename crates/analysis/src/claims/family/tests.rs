@@ -1,6 +1,7 @@
 //! Other claims may take a claim's answer. They never turn it round, and never give it one.
 
 use crate::fixtures::{metric, plan, records, steady};
+use crate::rulebook::INSIDE_BY_ITSELF;
 use model::{
     Claim, ClaimFinding, ClaimOutcome, ClaimShape, ClaimedEffect, ClaimedOver, Direction, Plan,
     Record, Reduction,
@@ -71,7 +72,7 @@ fn what_is_the_same_by_itself_is_not_different_beside_claims_about_others() {
         let [alone, beside] = alone_and_beside(0.011_35, effect);
         assert_eq!(alone.outcome, outcome, "{}", alone.reason);
         assert_eq!(beside.outcome, ClaimOutcome::Undecided, "{}", beside.reason);
-        assert!(beside.reason.contains(super::INSIDE_BY_ITSELF), "{}", beside.reason);
+        assert!(beside.reason.contains(INSIDE_BY_ITSELF), "{}", beside.reason);
     }
 }
 
