@@ -11,6 +11,7 @@ mod comparisons;
 mod cpu_list;
 mod digits;
 mod doubt;
+mod earlier_findings;
 mod finding;
 mod fitted_list;
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod digest;
 mod document;
 mod imported;
 mod levels;
+mod limits;
 mod margins;
 mod names;
 mod one_line;

@@ -1,7 +1,6 @@
 //! `duration` and `every`: campaigns that go on for a time, with a block each hour.
 
-use crate::planning::LEAST_BLOCKS;
-use crate::settings::BLOCK_LIMIT;
+use crate::limits::{BLOCK_LIMIT, LEAST_BLOCKS};
 use contract::document::{ExperimentProblems, SourceLocation, Table, TreeEntry, values};
 use model::Pace;
 

@@ -3,6 +3,7 @@
 use crate::claims::Asked;
 use crate::document;
 use crate::levels::{Levels, Resolve, as_written};
+use crate::limits::LEAST_BLOCKS;
 use crate::problem::ExperimentProblem;
 use crate::problems::into_sorted;
 use crate::settings::{self, Control, ExperimentSettings, LARGEST_SEED};
@@ -12,13 +13,11 @@ use crate::{boots, claims, digest, order, overrides, pace, quick, use_cases, wit
 use contract::document::{ExperimentProblems, SourceLocation};
 use contract::{Catalogue, ParameterKind, Workload};
 use model::{
-    Block, LEAST_REPLICATES, PLAN_FORMAT, Pace, ParameterValue, Parameters, Plan, Subject,
-    VenueSettings, WorkloadPlan, format_duration,
+    Block, PLAN_FORMAT, Pace, ParameterValue, Parameters, Plan, Subject, VenueSettings,
+    WorkloadPlan, format_duration,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer complete blocks give no verdict.
-pub(crate) const LEAST_BLOCKS: u32 = LEAST_REPLICATES as u32;
 /// Blocks of `--quick` (docs/method.md#m-defaults).
 const QUICK_BLOCKS: u32 = 6;
 /// Ten times what the analysis is measured with; a bound on the plan's size.

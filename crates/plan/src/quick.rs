@@ -3,8 +3,7 @@
 //! Fewer blocks and shorter trials alone leave a large experiment large. Which part of
 //! it is worth a quick look is a judgement of its author, written down before the run.
 
-use crate::planning::LEAST_BLOCKS;
-use crate::settings::BLOCK_LIMIT;
+use crate::limits::{BLOCK_LIMIT, LEAST_BLOCKS};
 use crate::subjects::Arm;
 use crate::within_factor;
 use crate::workloads::{self, Planned};

@@ -1,7 +1,8 @@
 //! The published schema of experiments, made from the catalogue.
 
+use crate::limits::BLOCK_LIMIT;
 use crate::settable;
-use crate::settings::{BLOCK_LIMIT, INVOCATION_LIMIT};
+use crate::settings::INVOCATION_LIMIT;
 use contract::{Catalogue, Factor, Parameter, ParameterKind, Workload};
 use serde_json::{Map, Value, json};
 

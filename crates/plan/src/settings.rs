@@ -1,7 +1,7 @@
 //! The keys at the top of an experiment, apart from subjects and workloads.
 
+use crate::limits::{BLOCK_LIMIT, LEAST_BLOCKS};
 use crate::margins::Margins;
-use crate::planning::LEAST_BLOCKS;
 use crate::venue::ChosenVenue;
 use crate::{pace, reboots, venue};
 use contract::Catalogue;
@@ -43,8 +43,6 @@ const KEYS: [&str; 23] = [
 /// The default campaign has 10 blocks of 3 invocations (docs/method.md#m-defaults).
 const DEFAULT_BLOCKS: u32 = 10;
 const DEFAULT_INVOCATIONS: u32 = 3;
-/// More blocks than anyone waits for; bounds the size of a plan.
-pub(crate) const BLOCK_LIMIT: u64 = 1_000;
 /// Invocations are no replicates; more of them buy next to nothing (docs/method.md#m-defaults).
 pub(crate) const INVOCATION_LIMIT: u64 = 100;
 const DEFAULT_SETTLE_NS: u64 = 100_000_000;

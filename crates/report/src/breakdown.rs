@@ -1,7 +1,7 @@
 //! Breakdowns: where the time of a whole goes, for workloads whose metrics add up to another.
 
+use crate::inputs::Inputs;
 use crate::quantities::value;
-use crate::view::Inputs;
 use model::{Plan, Subject, TrialValue, Unit, WorkloadPlan, round_significant};
 use phrases::{Language, noted, say};
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,22 @@
 //! Caveats gathered by code, each explained once.
 
 use crate::quantities::versus;
-use crate::view::CaveatView;
 use model::{Caveat, CaveatCode, Findings, Role};
 use phrases::Language;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// One caveat, explained once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct CaveatView {
+    /// Its code.
+    pub code: String,
+    /// What it means.
+    pub meaning: String,
+    /// Where it applies, with what was seen there.
+    pub places: Vec<String>,
+}
 
 /// Caveats of the campaign, and of the findings that verdicts are about.
 pub(crate) fn explained(

@@ -13,7 +13,7 @@
 mod axis;
 mod shape;
 
-use crate::view::Inputs;
+use crate::inputs::Inputs;
 use model::{
     Direction, Finding, Interval, Plan, Question, Role, Strength, Unit, Verdict,
     round_significant as round,

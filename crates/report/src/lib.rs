@@ -17,6 +17,7 @@ mod ejections;
 mod emulated;
 mod explain;
 mod grid;
+mod inputs;
 mod ladder;
 mod observed;
 mod origin;
@@ -33,6 +34,7 @@ mod view;
 mod wrap;
 
 pub use breakdown::{BlockMean, Breakdown, BreakdownPart, Divided};
+pub use caveats::CaveatView;
 pub use compare::{Comparison, Fact, Facts, compare};
 pub use ejections::Ejections;
 pub use explain::{ExplainContext, explain};
@@ -40,6 +42,7 @@ pub use grid::{
     Axis, CellQuestion, Cells, Grid, GridComparison, GridEffect, GridMean, GridRatio, GridRun,
     GridSubject, GridValue, has_grid,
 };
+pub use inputs::Inputs;
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
 pub use observed::Provenance;
 #[cfg(feature = "typescript")]
@@ -48,7 +51,7 @@ pub use page::{page_json, page_words};
 pub use phrases::Language;
 pub use quantities::{confidence, effects_found, estimate, percent, value};
 pub use render::{Page, RENDERERS, Renderer};
-pub use view::{CaveatView, Design, Inputs, Meanings, MetricMeaning, Report, SubjectView, view};
+pub use view::{Design, Meanings, MetricMeaning, Report, SubjectView, view};
 /// Whether this binary has the page of reports, or only one that says how to get it.
 pub use web::IS_BUILT as HAS_PAGE;
 /// Which page that is: the beginning of the digest of its sources.

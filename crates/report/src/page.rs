@@ -9,6 +9,7 @@ mod trends;
 
 use crate::attempt::attempt;
 use crate::breakdown::Breakdown;
+use crate::caveats::CaveatView;
 use crate::checks::{Check, checks};
 use crate::compare::design;
 use crate::ejections::Ejections;
@@ -16,7 +17,7 @@ use crate::grid::{Axis, Grid};
 use crate::ladder::Ladder;
 use crate::observed::has_fingerprints;
 use crate::series::{Series, series};
-use crate::view::{CaveatView, Design, Report, SubjectView};
+use crate::view::{Design, Report, SubjectView};
 use curves::{Curves, curves};
 use model::{
     ClaimFinding, ClaimOutcome, Direction, Finding, Fingerprint, Ranking, Role, Strength, Unit,

@@ -2,9 +2,10 @@
 
 use crate::answer::{AnswerStyle, answer};
 use crate::breakdown::{Breakdown, breakdowns};
-use crate::caveats::explained;
+use crate::caveats::{CaveatView, explained};
 use crate::ejections::{Ejections, ejections};
 use crate::grid::{Grid, grids};
+use crate::inputs::Inputs;
 use crate::ladder::{Ladder, ladders};
 use crate::quantities::duration;
 use model::{
@@ -15,43 +16,6 @@ use model::{
 use phrases::{Language, counted, say};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What a report is made from.
-#[derive(Debug, Clone, Copy)]
-pub struct Inputs<'a> {
-    /// The plan.
-    pub plan: &'a Plan,
-    /// The records.
-    pub records: &'a Records,
-    /// What each completed trial reduces to for each metric: `analysis::values`. Without
-    /// them a report has verdicts, and no values but theirs.
-    pub values: &'a [TrialValue],
-    /// The findings.
-    pub findings: &'a Findings,
-    /// The machine when the campaign began.
-    pub environment: &'a Fingerprint,
-    /// Name of the campaign's directory.
-    pub campaign: &'a str,
-    /// Which attempt it is, where somebody counted.
-    pub attempt: Option<Attempt>,
-    /// Runs that went on with it.
-    pub resumptions: u64,
-    /// Path of that directory, as the user named it.
-    pub directory: &'a str,
-    /// Name of the file in it that the plan was made from: an experiment, or the mapping of an
-    /// import.
-    pub origin: &'a str,
-    /// Warnings about the campaign's files.
-    pub store_caveats: &'a [Caveat],
-    /// Whether the records' binding to their plan and to each other was checked.
-    pub binding: Binding,
-    /// What the catalogue says of the plan's factors, by id.
-    pub factors: &'a BTreeMap<String, String>,
-    /// Whether values of an emulated processor are shown although they are no real one's.
-    pub is_absolute: bool,
-    /// The language of generated sentences.
-    pub language: Language,
-}
 
 /// A report: versioned, complete, the same for every renderer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -311,18 +275,6 @@ pub struct SubjectView {
     pub is_reference: bool,
     /// Whether it is the A/A control.
     pub is_control: bool,
-}
-
-/// One caveat, explained once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct CaveatView {
-    /// Its code.
-    pub code: String,
-    /// What it means.
-    pub meaning: String,
-    /// Where it applies, with what was seen there.
-    pub places: Vec<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]

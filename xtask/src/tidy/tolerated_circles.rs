@@ -45,7 +45,6 @@ pub const TOLERATED: &[Tangle] = &[
         parent: "",
         imports: &[
             ("claim", "plan", "a claim names subjects of the plan that holds it"),
-            ("obstacle", "finding", "obstacles are read from the finding that holds them"),
             ("comparisons", "plan", "comparisons name subjects of the plan that holds them"),
         ],
     },
@@ -60,22 +59,11 @@ pub const TOLERATED: &[Tangle] = &[
     Tangle {
         folder: "crates/plan",
         parent: "",
-        imports: &[
-            ("settings", "planning", "the least number of blocks is defined in planning"),
-            ("williams", "order", "a Williams design draws from the stream of the blocks' order"),
-            ("pace", "planning", "the least number of blocks is defined in planning"),
-            ("pace", "settings", "a pace is checked against the settings that hold it"),
-            ("quick", "planning", "what is planned quickly is a request of planning"),
-        ],
-    },
-    Tangle {
-        folder: "crates/report",
-        parent: "",
-        imports: &[
-            ("breakdown", "view", "`Inputs` is defined in the file of the view"),
-            ("grid", "view", "`Inputs` is defined in the file of the view"),
-            ("caveats", "view", "`CaveatView` is defined in the file of the view"),
-        ],
+        imports: &[(
+            "williams",
+            "order",
+            "a Williams design draws from the stream of the blocks' order",
+        )],
     },
     Tangle {
         folder: "crates/service-workloads",
