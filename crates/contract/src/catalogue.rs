@@ -1,8 +1,8 @@
 //! The one catalogue, assembled by the binary and handed down.
 
 use crate::{
-    Configured, Error, Factor, Knob, LaunchSpec, Probe, Problem, Result, VenueEntry, Workload,
-    nearest,
+    Configured, Error, Factor, Knob, LaunchSpec, Parameter, Probe, Problem, Result, VenueEntry,
+    Workload, nearest,
 };
 use model::{Level, Parameters, Plan, WorkloadPlan};
 use std::collections::BTreeMap;
@@ -27,10 +27,11 @@ impl Catalogue {
         self.workloads.iter().copied().find(|workload| workload.describe().id == id)
     }
 
-    /// A workload by id with these parameters.
+    /// A workload by id with these parameters, of which no more is known than that a plan or an order
+    /// has them: each that is declared must be there, and of its kind.
     ///
     /// # Errors
-    /// That there is none of that name, or all that cannot be meant.
+    /// That there is none of that name, what it cannot read, or all that cannot be meant.
     pub fn configure(
         &self,
         id: &str,
@@ -39,6 +40,7 @@ impl Catalogue {
         let workload = self.workload(id).ok_or_else(|| {
             vec![Problem::from(format!("there is no workload `{id}` in this binary"))]
         })?;
+        Parameter::check(workload.parameters(), parameters)?;
         workload.configure(parameters)
     }
 
@@ -142,4 +144,76 @@ macro_rules! catalog {
         /// Every entry of this room.
         pub static ENTRIES: &[&dyn $trait] = &[$(&$module::Entry),*];
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Description, Load, WorkloadFacts};
+    use model::{Metric, ParameterValue};
+
+    crate::keys! {
+        PARAMETERS;
+        LOOPS: u64 = count("loops", 1, 100, "10", "Rounds"),
+        PACE: u64 = duration("pace", 1, 1_000, "1us", "Between two of them"),
+    }
+
+    /// One that reads all that it declares.
+    struct Reading;
+
+    impl Workload for Reading {
+        fn describe(&self) -> &'static Description {
+            &Description { id: "reading", summary: "none", doc: "" }
+        }
+
+        fn parameters(&self) -> &'static [Parameter] {
+            PARAMETERS
+        }
+
+        fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+            Ok(Box::new(Lasting(LOOPS.of(parameters) * PACE.of(parameters))))
+        }
+
+        fn brief(&self) -> &'static [(&'static str, &'static str)] {
+            &[]
+        }
+    }
+
+    /// One with the time that it takes.
+    struct Lasting(u64);
+
+    impl Configured for Lasting {
+        fn metrics(&self) -> Vec<Metric> {
+            Vec::new()
+        }
+
+        fn facts(&self) -> WorkloadFacts {
+            WorkloadFacts::open_loop(self.0)
+        }
+
+        fn prepare(&self, _: &Machine, _: &LaunchSpec) -> Result<Box<dyn Load>> {
+            unreachable!("nothing is run")
+        }
+    }
+
+    #[test]
+    fn parameters_that_a_workload_could_not_read_are_named_and_do_not_reach_it() {
+        let catalogue =
+            Catalogue { workloads: &[&Reading], factors: &[], probes: &[], venues: &[] };
+        let configure = |values: &[(&str, ParameterValue)]| {
+            let values = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+            let configured = catalogue.configure("reading", &Parameters(values.collect()));
+            configured.map(|one| one.facts().expected_ns).map_err(|why| Problem::joined(&why))
+        };
+        let (loops, pace) = (ParameterValue::Count(3), ParameterValue::Duration(5));
+        assert_eq!(configure(&[("loops", loops.clone()), ("pace", pace)]), Ok(15));
+        let lacking = configure(&[("loops", loops.clone())]).unwrap_err();
+        assert!(lacking.contains("`pace` is absent"), "{lacking}");
+        assert!(!lacking.contains("loops"), "{lacking}");
+        let swapped = configure(&[("pace", loops)]).unwrap_err();
+        assert!(swapped.contains("`loops` is absent"), "{swapped}");
+        assert!(swapped.contains("`pace` is of another kind"), "{swapped}");
+        let unknown = catalogue.configure("writing", &Parameters::default()).err().unwrap();
+        assert!(Problem::joined(&unknown).contains("no workload `writing`"), "{unknown:?}");
+    }
 }

@@ -84,11 +84,11 @@ impl Readable for Tables {
 }
 
 impl<T: Readable + ?Sized> Key<T> {
-    /// Its value. That it is there, and of its kind, is what `plan` has checked of every workload's
-    /// parameters.
+    /// Its value. That it is there, and of its kind, is what `plan` has checked of what was written,
+    /// and [`crate::Catalogue::configure`] of what was stored or sent.
     ///
     /// # Panics
-    /// Where these are the parameters of another workload.
+    /// Where these are the parameters of another workload, or its `parameters` does not list this key.
     pub fn of<'p>(&self, parameters: &'p Parameters) -> T::Read<'p> {
         let name = self.declared.name;
         match parameters.0.get(name) {

@@ -88,6 +88,26 @@ impl Parameter {
         if problems.is_empty() { Ok(Parameters(values)) } else { Err(problems) }
     }
 
+    /// Whether all that is declared is among these values and of its kind, so that its key can read
+    /// it. Limits are not looked at: `plan` held every value against them.
+    ///
+    /// # Errors
+    /// Each that is not there, or of another kind.
+    pub fn check(declared: &[Parameter], parameters: &Parameters) -> Result<(), Vec<Problem>> {
+        let problem = |Parameter { name, kind, .. }: &Parameter| match parameters.0.get(*name) {
+            None => Some(format!(
+                "the parameter `{name}` is absent: the plan may be of another version"
+            )),
+            Some(value) if kind.holds(value) => None,
+            Some(_) => Some(format!(
+                "the parameter `{name}` is of another kind: the plan may be of another version"
+            )),
+        };
+        let problems: Vec<Problem> =
+            declared.iter().filter_map(problem).map(Problem::from).collect();
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
     /// Parses the value as text (defaults, `--set`, TOML strings and numbers).
     ///
     /// # Errors
@@ -139,6 +159,23 @@ impl Parameter {
             ParameterKind::Table if text.is_empty() => Ok(ParameterValue::Table(BTreeMap::new())),
             ParameterKind::Table => Err("expected a table".to_owned()),
         }
+    }
+}
+
+impl ParameterKind {
+    /// Whether a value is of this kind, whatever its limits.
+    fn holds(&self, value: &ParameterValue) -> bool {
+        matches!(
+            (self, value),
+            (Self::Count { .. }, ParameterValue::Count(_))
+                | (Self::Duration { .. }, ParameterValue::Duration(_))
+                | (Self::Size { .. }, ParameterValue::Size(_))
+                | (Self::Number { .. }, ParameterValue::Number(_))
+                | (Self::Choice(_) | Self::Text, ParameterValue::Text(_))
+                | (Self::Flag, ParameterValue::Flag(_))
+                | (Self::Words, ParameterValue::Words(_))
+                | (Self::Table, ParameterValue::Table(_))
+        )
     }
 }
 
@@ -233,6 +270,29 @@ mod tests {
         let values = Parameter::values(&declared, &[("loops", "7")]).unwrap();
         assert_eq!(values.0["groups"], ParameterValue::Count(4));
         assert_eq!(values.0["loops"], ParameterValue::Count(7));
+    }
+
+    #[test]
+    fn what_is_parsed_is_of_the_kind_that_was_declared_and_of_no_other() {
+        let kinds = [
+            (ParameterKind::Count { min: 0, max: 9 }, "1"),
+            (ParameterKind::Duration { min: 0, max: 9_000_000_000 }, "1s"),
+            (ParameterKind::Size { min: 0, max: 1 << 20 }, "4k"),
+            (ParameterKind::Number { min: 0.0, max: 9.0 }, "1"),
+            (ParameterKind::Text, "1"),
+            (ParameterKind::Flag, "true"),
+            (ParameterKind::Words, "1"),
+            (ParameterKind::Table, ""),
+        ];
+        let declared = |kind| [Parameter { name: "p", kind, default: None, summary: "" }];
+        for (at, (kind, text)) in kinds.iter().enumerate() {
+            let value = declared(*kind)[0].parse(text).unwrap();
+            let parameters = Parameters([("p".to_owned(), value)].into());
+            for (other, (kind, _)) in kinds.iter().enumerate() {
+                let checked = Parameter::check(&declared(*kind), &parameters);
+                assert_eq!(checked.is_ok(), at == other, "{text} as {kind:?}");
+            }
+        }
     }
 
     #[test]

@@ -14,7 +14,8 @@ pub trait Workload: Sync {
     /// ([`crate::keys!`]).
     fn parameters(&self) -> &'static [Parameter];
 
-    /// Reads the parameters, once, of which `plan` has checked each by itself.
+    /// Reads the parameters, once, of which `plan` has checked each by itself. Those of a plan that
+    /// was stored, and of an order, come through [`crate::Catalogue::configure`].
     ///
     /// # Errors
     /// All that cannot be meant.

@@ -114,9 +114,10 @@ fn carry_out(
 ) -> std::result::Result<String, String> {
     let HostLoadOrder { workload: id, parameters, seed, .. } = order;
     let is_planned = settings.loads.iter().any(|(one, of)| one == id && of == parameters);
-    let workload = catalogue.workload(id).filter(|_| is_planned);
-    let workload = workload.ok_or("the guest asks for a load that the plan does not have")?;
-    let configured = workload.configure(parameters).map_err(|why| Problem::joined(&why))?;
+    if !is_planned {
+        return Err("the guest asks for a load that the plan does not have".to_owned());
+    }
+    let configured = catalogue.configure(id, parameters).map_err(|why| Problem::joined(&why))?;
     let service = configured.service().ok_or("all of its load is beside what is loaded")?;
     let port = service.facts().host_load_port;
     let to = port.and_then(|port| settings.addresses.get(&port));

@@ -114,12 +114,10 @@ fn prepare(
     machine: &Machine,
     order: &LoadOrder,
 ) -> Result<Box<dyn Load>, String> {
-    let workload = catalogue
-        .workload(&order.workload)
-        .ok_or_else(|| format!("there is no workload `{}` in this binary", order.workload))?;
-    let configured = workload.configure(&order.parameters).map_err(|problems| {
-        format!("cannot prepare {}: {}", order.workload, Problem::joined(&problems))
-    })?;
+    let configured =
+        catalogue.configure(&order.workload, &order.parameters).map_err(|problems| {
+            format!("cannot prepare {}: {}", order.workload, Problem::joined(&problems))
+        })?;
     // The levels of a service are those of its servers.
     if configured.service().is_none() {
         order
@@ -191,6 +189,9 @@ mod tests {
             refusal("contradiction"),
             "cannot prepare contradiction: less than nothing was asked for; more than all was asked for"
         );
-        assert_eq!(refusal("other"), "there is no workload `other` in this binary");
+        assert_eq!(
+            refusal("other"),
+            "cannot prepare other: there is no workload `other` in this binary"
+        );
     }
 }

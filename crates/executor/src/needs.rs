@@ -44,8 +44,9 @@ pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Mis
             note(&machine, factor_needs(*factor, level));
         }
         for workload in &plan.workloads {
-            if let Some(entry) = catalogue.workload(&workload.uses) {
-                let needs = match entry.configure(workload.parameters_for(subject)) {
+            if catalogue.workload(&workload.uses).is_some() {
+                let parameters = workload.parameters_for(subject);
+                let needs = match catalogue.configure(&workload.uses, parameters) {
                     Ok(configured) => configured.facts().requirements,
                     Err(problems) => vec![unconfigured(&workload.label, &problems)],
                 };
