@@ -3,13 +3,16 @@
 //! again (docs/method.md#m-evidence).
 
 use importers::Mapping;
-use model::{Comparisons, DEFAULT_ALPHA, Plan, Record};
+use model::{Comparisons, DEFAULT_ALPHA, ImportedOrder, Plan, Record};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Margins that a metric has by its kind where an import was given none: those of
 /// `model::Metric::new`, of which the last is iozone's, too.
 const USUAL_MARGINS: [f64; 3] = [0.02, 0.05, 0.10];
+
+/// Formats that are tables, whose rows are put in the order of a column before anything is listed.
+const TABLES: [&str; 2] = ["csv", "tsv"];
 
 /// What stands between the names of the files of an import.
 pub(super) const BETWEEN_FILES: &str = ", ";
@@ -49,7 +52,7 @@ pub(super) fn differences(
     let of_records = other_first_record(plan, records);
     let (from, reference) = match option(plan, "--reference") {
         Some(reference) => (options, Some(reference)),
-        None if of_records.is_some() => (options, None),
+        None if of_records.is_some() || !are_records_in_order_of_files(plan) => (options, None),
         None => ("the first record", records.first().map(|record| record.subject.as_str())),
     };
     if let (Some(reference), Some(first)) = (reference, plan.subjects.first()) {
@@ -83,12 +86,21 @@ pub(super) fn differences(
     told
 }
 
+/// Whether the first record is of the subject that was listed first. The files of a tool are listed, and
+/// the reference chosen, as they were given; their records are in the order of the times that they hold.
+fn are_records_in_order_of_files(plan: &Plan) -> bool {
+    plan.imported.as_ref().is_none_or(|imported| {
+        imported.order != ImportedOrder::Column || TABLES.contains(&imported.format.as_str())
+    })
+}
+
 /// The subject of the first record, which nobody asked to be another than the reference and is one,
 /// where that record names the digest of this very plan: then the records were changed, and not it.
 fn other_first_record(plan: &Plan, records: &[Record]) -> Option<String> {
     let (record, reference) = (records.first()?, plan.subjects.first()?);
     let is_other = record.subject.as_str() != reference.id.as_str();
-    let is_told = is_other && option(plan, "--reference").is_none();
+    let is_told =
+        is_other && option(plan, "--reference").is_none() && are_records_in_order_of_files(plan);
     (is_told && store::names_plan(record, plan)).then(|| {
         format!(
             "records.jsonl: the first record gives {} as reference, and plan.json, whose digest it \
@@ -209,9 +221,7 @@ fn option<'a>(plan: &'a Plan, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{
-        Circumstances, Direction, Imported, ImportedDesign, ImportedOrder, Metric, Reduction, Unit,
-    };
+    use model::{Circumstances, Direction, Imported, ImportedDesign, Metric, Reduction, Unit};
 
     const MAPPING: &str = "primary = [\"ms\"]\n";
 
@@ -255,6 +265,21 @@ mod tests {
             .map(str::to_owned)
             .to_vec();
         assert_eq!(differences(&plan, &records(), MAPPING, "import.toml"), [""; 0]);
+    }
+
+    #[test]
+    fn files_that_hold_their_times_have_the_reference_of_the_first_file() {
+        let mut plan = import(&["fio.json"]);
+        plan.subjects.swap(0, 1);
+        plan.title = "Imported: fio.json".to_owned();
+        let imported = plan.imported.as_mut().unwrap();
+        imported.file = "fio.json".to_owned();
+        imported.format = "fio".to_owned();
+        imported.order = ImportedOrder::Column;
+        assert_eq!(differences(&plan, &records(), MAPPING, "import.toml"), [""; 0]);
+        plan.imported.as_mut().unwrap().format = "csv".to_owned();
+        let told = differences(&plan, &records(), MAPPING, "import.toml");
+        assert_eq!(told, ["plan.json: reference is b, and the first record gives a"]);
     }
 
     #[test]

@@ -345,6 +345,11 @@ fn the_order_of_a_tools_files_is_that_of_the_times_in_them() {
         let (caveats, gate) = judged_files(format, &mixed);
         assert!(!caveats.contains("ORDER_CONFOUNDED"), "{}: {caveats}", format.0);
         assert_eq!(gate, Some(3), "{}", format.0);
+        // The reference is the subject of the first file, though the other ran first.
+        mixed.reverse();
+        let (caveats, gate) = judged_files(format, &mixed);
+        assert!(!caveats.contains("ORDER_CONFOUNDED"), "{}: {caveats}", format.0);
+        assert_eq!(gate, Some(0), "{}", format.0);
     }
 }
 
