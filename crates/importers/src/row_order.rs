@@ -15,7 +15,9 @@ pub(crate) fn row_order(table: &ImportedTable) -> ImportedOrder {
         return ImportedOrder::Unknown;
     }
     if table.has_time_order || matches!(table.files.as_slice(), [only] if only.tells_order) {
-        return ImportedOrder::Column;
+        // Where subjects take turns in a block, all of it lies at one place along the file.
+        let is_told = !has_blocks || are_in_one_piece(&table.rows) || are_blocks_apart(&table.rows);
+        return if is_told { ImportedOrder::Column } else { ImportedOrder::Unknown };
     }
     if has_blocks && !are_in_one_piece(&table.rows) {
         return ImportedOrder::Unknown;
@@ -38,6 +40,15 @@ pub(crate) fn are_in_one_piece(rows: &[TableRow]) -> bool {
     rows.iter().all(|row| {
         let place = (row.block.as_deref(), row.subject.as_str(), row.levels.as_slice());
         last.replace(place) == Some(place) || seen.insert(place)
+    })
+}
+
+/// Whether the rows of a block follow each other, those of all of its subjects.
+fn are_blocks_apart(rows: &[TableRow]) -> bool {
+    let (mut seen, mut last) = (BTreeSet::new(), None);
+    rows.iter().all(|row| {
+        let block = row.block.as_deref();
+        last.replace(block) == Some(block) || seen.insert(block)
     })
 }
 
@@ -200,6 +211,10 @@ mod tests {
         // A column tells it, however the subjects lie in a block.
         let turns = "s,b,sequence,v\na,1,1,5\nb,1,2,6\nb,1,3,7\na,1,4,8\n";
         assert_eq!(known(&[turns], Some("sequence")).0, ImportedOrder::Column);
+        // Passes over both blocks, of which none has a place of its own: a, b, b, a.
+        let passes = "s,b,sequence,v\na,1,1,5\na,2,2,7\nb,1,3,6\nb,2,4,8\n\
+                      b,1,5,6\nb,2,6,8\na,1,7,5\na,2,8,7\n";
+        assert_eq!(known(&[passes], Some("sequence")), unknown);
         let repeated = "s,b,v\na,1,5\na,1,7\nb,1,6\nb,1,8\n";
         assert_eq!(known(&[repeated], None).0, ImportedOrder::Rows);
     }
