@@ -10,7 +10,7 @@ use model::{Comparisons, Findings, Plan};
 use std::fmt::Write;
 
 /// The subjects' names.
-const SUBJECTS: [&str; 2] = ["a", "b"];
+pub(crate) const SUBJECTS: [&str; 2] = ["a", "b"];
 
 /// The order of a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +35,7 @@ pub(crate) enum RowOrder {
 
 impl RowOrder {
     /// The subject of each row, 0 or 1.
-    fn arms(self, runs: u32, draws: &mut Draws) -> Vec<usize> {
+    pub(crate) fn arms(self, runs: u32, draws: &mut Draws) -> Vec<usize> {
         let half = runs / 2;
         let is_second = |row: u32| match self {
             Self::OneAfterTheOther => row >= runs,
@@ -96,6 +96,12 @@ pub(crate) enum TableNoise {
     OneFar,
     /// The second subject has the values of the first, in another order.
     Copied,
+    /// The second subject has those of the first in the same order, each half of them times a factor.
+    Scaled([f64; 2]),
+    /// The second half of the runs of the second subject is the first half once more.
+    Repeated,
+    /// The last block is the first one once more.
+    BlockOnceMore,
 }
 
 /// What the numbers of a table are.
@@ -103,6 +109,8 @@ pub(crate) enum TableNoise {
 pub(crate) enum TableNumbers {
     /// Times of about 100.
     Times,
+    /// Times of about 1,200.
+    LongTimes,
     /// The 99th percentiles of 2,000 exponential events.
     Percentiles,
     /// Shares of 20,000 attempts, one in twenty of a subject without an effect.
@@ -114,6 +122,7 @@ impl TableNumbers {
     fn draw(self, log: f64, draws: &mut Draws) -> f64 {
         match self {
             Self::Times => 100.0 * log.exp(),
+            Self::LongTimes => 1_200.0 * log.exp(),
             Self::Percentiles => percentile(draws) * log.exp(),
             Self::Shares => {
                 let counted = draws.successes(ATTEMPTS, log.exp() / 20.0);
@@ -124,7 +133,7 @@ impl TableNumbers {
 
     fn unit(self) -> &'static str {
         match self {
-            Self::Times | Self::Percentiles => "ms",
+            Self::Times | Self::LongTimes | Self::Percentiles => "ms",
             Self::Shares => "fraction",
         }
     }
@@ -140,6 +149,8 @@ pub(crate) struct TableShape {
     /// Runs of each subject.
     pub runs: u32,
     pub has_blocks: bool,
+    /// Whether each subject has a file of its own.
+    pub has_two_files: bool,
     pub drift: Drift,
     /// Logarithm of the true ratio.
     pub effect: f64,
@@ -148,7 +159,7 @@ pub(crate) struct TableShape {
     /// What a run of the first subject leaves behind for the next one, on the scale of logarithms.
     pub left_behind: f64,
     pub noise: TableNoise,
-    /// Of the clock that gave the numbers, of which each is about 100; 0 of an exact one.
+    /// Of the clock that gave the numbers; 0 of an exact one.
     pub step: f64,
     /// Whether that is the clock of the second subject alone, and the first has an exact one.
     pub has_one_clock: bool,
@@ -165,6 +176,7 @@ impl TableShape {
         order: RowOrder::InTurns,
         runs: 10,
         has_blocks: false,
+        has_two_files: false,
         drift: Drift::NONE,
         effect: 0.0,
         second_is_slower: 0.0,
@@ -199,7 +211,7 @@ pub(crate) fn imported_with(
     for value in &mut mapping.values {
         value.unit = Some(shape.numbers.unit().to_owned());
     }
-    let mut campaign = import(&table(shape, repetition), &mapping, shape.margin)
+    let mut campaign = import(&files(shape, repetition), &mapping, shape.margin)
         .map_err(|cause| Error::environment("cannot import a table of the calibration", cause))?;
     declare(&mut campaign.plan);
     Ok(analysis::judge(&campaign.plan, &campaign.records))
@@ -215,9 +227,16 @@ pub(crate) fn mapping() -> Mapping {
     Mapping { subject: Some("subject".to_owned()), values: vec![time], ..Mapping::default() }
 }
 
-/// Imports the text of a table, or says why it is refused.
-pub(crate) fn import(text: &str, mapping: &Mapping, margin: f64) -> Result<Assembled, String> {
-    let source = ImportFile { subject: "table", execution: 1, bytes: text.as_bytes() };
+/// Imports the files of a table by their texts, or says why they are refused.
+pub(crate) fn import(
+    texts: &[String],
+    mapping: &Mapping,
+    margin: f64,
+) -> Result<Assembled, String> {
+    let sources: Vec<ImportFile<'_>> = (1..)
+        .zip(texts)
+        .map(|(execution, text)| ImportFile { subject: "table", execution, bytes: text.as_bytes() })
+        .collect();
     let settings = ImportSettings {
         name: "calibration".to_owned(),
         title: "calibration".to_owned(),
@@ -231,7 +250,21 @@ pub(crate) fn import(text: &str, mapping: &Mapping, margin: f64) -> Result<Assem
         .iter()
         .find(|importer| importer.describe().id == "csv")
         .ok_or("there is no importer of tables")?;
-    importers::import(*csv, &[source], mapping, &settings).map_err(|(_, trouble)| trouble.cause)
+    importers::import(*csv, &sources, mapping, &settings).map_err(|(_, trouble)| trouble.cause)
+}
+
+/// The table, or the rows of each subject by themselves, in the order in which they ran.
+fn files(shape: &TableShape, repetition: u32) -> Vec<String> {
+    let text = table(shape, repetition);
+    if !shape.has_two_files {
+        return vec![text];
+    }
+    let of = |subject: &str| -> String {
+        let is_own = |line: &&str| line.split(',').next() == Some(subject);
+        let rows = text.lines().skip(1).filter(is_own);
+        text.lines().take(1).chain(rows).flat_map(|line| [line, "\n"]).collect()
+    };
+    SUBJECTS.map(of).into()
 }
 
 fn table(shape: &TableShape, repetition: u32) -> String {
@@ -252,12 +285,7 @@ fn table(shape: &TableShape, repetition: u32) -> String {
         let step = if shape.has_one_clock && *arm == 0 { 0.0 } else { shape.step };
         values[*arm].push(if step > 0.0 { (exact / step).round() * step } else { exact });
     }
-    if shape.noise == TableNoise::Copied {
-        // Steps of three reach all of ten runs, and of twenty.
-        let [first, second] = &mut values;
-        let of = |run: usize| first[(3 * run + 1) % first.len()];
-        *second = (0..first.len()).map(of).collect();
-    }
+    shape.noise.copy(&mut values);
     written(&arms, &values, shape.workloads)
 }
 
@@ -287,7 +315,11 @@ impl TableNoise {
         Box::new(move |arm, run, draws| {
             let normal = SIGMA * draws.normal();
             match self {
-                Self::Normal | Self::Copied => normal,
+                Self::Normal
+                | Self::Copied
+                | Self::Scaled(_)
+                | Self::Repeated
+                | Self::BlockOnceMore => normal,
                 Self::Correlated(rho) => {
                     let own = before[arm]
                         .map_or(normal, |own| rho * own + (1.0 - rho * rho).sqrt() * normal);
@@ -302,6 +334,35 @@ impl TableNoise {
                 Self::OneFar => normal + if arm == 1 && run == 4 { 0.4 } else { 0.0 },
             }
         })
+    }
+
+    /// Puts copies in place of values that were drawn.
+    fn copy(self, [first, second]: &mut [Vec<f64>; 2]) {
+        match self {
+            Self::Normal | Self::Correlated(_) | Self::Spikes | Self::OneFar => {}
+            Self::Copied => {
+                // Steps of three reach all of ten runs, and of twenty.
+                let of = |run: usize| first[(3 * run + 1) % first.len()];
+                *second = (0..first.len()).map(of).collect();
+            }
+            Self::Scaled(factors) => {
+                let half = first.len().div_ceil(2);
+                let scaled = |(run, value): (usize, &f64)| value * factors[run / half];
+                *second = first.iter().enumerate().map(scaled).collect();
+            }
+            Self::Repeated => {
+                let half = second.len() / 2;
+                second.copy_within(..half, half);
+            }
+            Self::BlockOnceMore => {
+                for values in [first, second] {
+                    let of_first = values.first().copied();
+                    if let (Some(of_first), Some(last)) = (of_first, values.last_mut()) {
+                        *last = of_first;
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -339,6 +400,24 @@ mod tests {
         let orders: Vec<Vec<usize>> = (0..20).map(shuffled).collect();
         assert!(orders.iter().all(|arms| arms.iter().sum::<usize>() == 10), "{orders:?}");
         assert!(orders.windows(2).all(|two| two[0] != two[1]), "{orders:?}");
+    }
+
+    #[test]
+    fn two_files_have_the_rows_of_one_subject_each_and_their_blocks_no_known_order() {
+        let shape = TableShape {
+            order: RowOrder::OneAfterTheOther,
+            has_blocks: true,
+            has_two_files: true,
+            ..TableShape::IN_TURNS
+        };
+        let [whole, two] = [table(&shape, 0), files(&shape, 0).concat()];
+        let (head, _) = whole.split_once('\n').unwrap();
+        assert_eq!(two.matches(head).count(), 2);
+        assert_eq!(two.replacen(&format!("{head}\nb,"), "b,", 1), whole);
+        let findings = imported(&shape, 0).unwrap();
+        let of_findings = findings.findings.iter().flat_map(|finding| &finding.caveats);
+        let mut codes = of_findings.chain(&findings.caveats).map(|caveat| caveat.code);
+        assert!(codes.any(|code| code == CaveatCode::OrderConfounded));
     }
 
     #[test]
@@ -426,5 +505,24 @@ mod tests {
         first.sort_unstable();
         second.sort_unstable();
         assert_eq!((first.len(), first), (10, second));
+    }
+
+    #[test]
+    fn copies_have_values_times_factors_the_first_half_once_more_or_a_block_once_more() {
+        let drawn = || [vec![100.0, 102.0, 99.0, 101.0], vec![98.0, 103.0, 100.5, 97.0]];
+        let copied = |noise: TableNoise| {
+            let mut values = drawn();
+            noise.copy(&mut values);
+            values
+        };
+        let [first, second] = drawn();
+        let scaled = vec![200.0, 204.0, 297.0, 303.0];
+        assert_eq!(copied(TableNoise::Scaled([2.0, 3.0])), [first.clone(), scaled]);
+        let repeated = vec![98.0, 103.0, 98.0, 103.0];
+        assert_eq!(copied(TableNoise::Repeated), [first, repeated]);
+        let [mut first, mut other] = drawn();
+        (first[3], other[3]) = (100.0, 98.0);
+        assert_eq!(copied(TableNoise::BlockOnceMore), [first, other]);
+        assert_eq!(copied(TableNoise::Normal)[1], second);
     }
 }

@@ -91,6 +91,20 @@ fn orders() -> Vec<TableCase> {
     ]
 }
 
+/// All runs of one subject and then all of the other, while the machine drifts: what the blocks are
+/// called does not mend it, and in two files no order of the subjects is known.
+fn apart() -> Vec<TableCase> {
+    let of = TableCase::different;
+    let table = ordered(RowOrder::OneAfterTheOther, Drift::Line(DRIFT));
+    let blocks = TableShape { has_blocks: true, ..table };
+    let in_two = |shape| TableShape { has_two_files: true, ..shape };
+    vec![
+        of("different: blocks, one after the other, drift of 3 %", blocks),
+        of("different: blocks of two files, one after the other, drift of 3 %", in_two(blocks)),
+        of("different: a table of two files, one after the other, drift of 3 %", in_two(table)),
+    ]
+}
+
 /// Blocks, margins, percentiles, clocks.
 fn kinds() -> Vec<TableCase> {
     let in_turns = TableShape::IN_TURNS;
@@ -272,7 +286,8 @@ const PARTS: &str = "a table of the threads of one execution: refused";
 
 pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
-    let cases = orders().into_iter().chain(kinds()).chain(one_clock()).chain(drawn_blocks());
+    let tables = orders().into_iter().chain(apart()).chain(kinds());
+    let cases = tables.chain(one_clock()).chain(drawn_blocks());
     for case in cases {
         if !case.name.contains(request.only) {
             continue;
@@ -321,6 +336,6 @@ fn are_refused(mapping: &Mapping) -> bool {
             let _ = writeln!(text, "{subject},{thread},{}.{thread}", time + thread);
         }
     }
-    let refusal = import(&text, mapping, TableShape::IN_TURNS.margin).err();
+    let refusal = import(&[text], mapping, TableShape::IN_TURNS.margin).err();
     refusal.is_some_and(|cause| cause.contains("parts of an execution"))
 }

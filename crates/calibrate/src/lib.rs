@@ -16,6 +16,7 @@ mod false_positives;
 mod faults;
 mod imported_tables;
 mod imports;
+mod mixed_kinds;
 mod multiplicity;
 mod naive;
 mod noise;
@@ -74,6 +75,7 @@ pub fn calibrate(
         alarms::rows,
         faults::rows,
         table_alarms::rows,
+        mixed_kinds::rows,
         noise::rows,
         quantities::rows,
         clearly::rows,

@@ -3,7 +3,7 @@
 use crate::CalibrationRequest;
 use crate::campaigns::repeat;
 use crate::draws::Draws;
-use crate::false_positives::covers;
+use crate::false_positives::{LEAST_COVERAGE, MOST_COVERAGE, coverage, covers};
 use crate::rate::Rate;
 use crate::synthetic::{Moment, NO_SHELTER, Noise, SIGMA, Shape, run};
 use crate::table::{CalibrationRow, Limit};
@@ -13,7 +13,6 @@ use contract::Result;
 const MOST: f64 = 0.055;
 /// Of a carry-over of 2 % where a rest before each sitting is declared.
 const MOST_RESTED: f64 = 0.08;
-const LEAST_COVERAGE: f64 = 0.94;
 /// Of an arm that is skewed, rare spikes included.
 const LEAST_SKEWED: f64 = 0.92;
 const REST: &str = "rest = \"2s\"\n";
@@ -35,7 +34,7 @@ impl NoiseCase {
     }
 
     fn with_coverage(self, least: f64) -> Self {
-        Self { coverage: Some(Limit::AtLeast(least)), ..self }
+        Self { coverage: Some(Limit::Between(least, MOST_COVERAGE)), ..self }
     }
 
     /// The margin that an experiment has.
@@ -150,8 +149,9 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
         let rate = Rate::of(outcomes.iter().map(|(different, _)| *different));
         rows.push(CalibrationRow::new(target_of(case.limit), different, rate, case.limit));
         if let Some(limit) = case.coverage {
-            let rate = Rate::of(outcomes.iter().map(|(_, covers)| *covers));
-            rows.push(CalibrationRow::new(target_of(limit), inside, rate, limit));
+            let covers: Vec<Option<bool>> = outcomes.iter().map(|(_, covers)| *covers).collect();
+            let without = format!("without an interval: {}", case.name);
+            rows.extend(coverage(9, [inside, without], &covers, limit));
         }
     }
     Ok(rows)

@@ -12,6 +12,8 @@ pub enum Limit {
     AtMost(f64),
     /// It is at least this.
     AtLeast(f64),
+    /// It is at least the first and at most the second.
+    Between(f64, f64),
     /// Nothing: shown for comparison.
     None,
 }
@@ -24,15 +26,19 @@ impl Limit {
         match self {
             Self::AtMost(most) => low <= most,
             Self::AtLeast(least) => high >= least,
+            Self::Between(least, most) => high >= least && low <= most,
             Self::None => true,
         }
     }
 
-    /// Whether the worst count of so many tries would contradict it.
+    /// Whether the worst count of so many tries would contradict it; of two ends, each of them.
     fn can_refuse(self, rate: Rate) -> bool {
         match self {
             Self::AtMost(_) => !self.allows(rate.with_hits_alone()),
             Self::AtLeast(_) => !self.allows(rate.with_no_hit()),
+            Self::Between(..) => {
+                !self.allows(rate.with_no_hit()) && !self.allows(rate.with_hits_alone())
+            }
             Self::None => false,
         }
     }
@@ -93,6 +99,7 @@ pub fn text(row: &CalibrationRow) -> String {
     let limit = match row.limit {
         Limit::AtMost(most) => format!("at most {:.1} %", 100.0 * most),
         Limit::AtLeast(least) => format!("at least {:.1} %", 100.0 * least),
+        Limit::Between(least, most) => format!("{:.1} % to {:.1} %", 100.0 * least, 100.0 * most),
         Limit::None => "for comparison".to_owned(),
     };
     let (low, high) = row.rate.interval();
@@ -139,6 +146,31 @@ mod tests {
             assert!(!of(first_missed).holds, "{limit:?} of {tries}");
             assert!(!of(last_that_holds).is_too_few && !of(first_missed).is_too_few);
         }
+    }
+
+    /// Each end is held as it is by itself: Wilson's lower limits of 19,646 and 19,647 in 20,000 are
+    /// 97.9997 and 98.0050 %.
+    #[test]
+    fn a_row_between_two_ends_is_missed_beyond_either() {
+        let limit = Limit::Between(0.94, 0.98);
+        for (hits, tries, holds) in [
+            (134, 150, false),
+            (135, 150, true),
+            (150, 150, true),
+            (18_721, 20_000, false),
+            (18_722, 20_000, true),
+            (19_646, 20_000, true),
+            (19_647, 20_000, false),
+            (20_000, 20_000, false),
+        ] {
+            let row = row(limit, hits, tries);
+            assert_eq!(row.holds, holds, "{hits} of {tries}");
+            // The limit of 150 in 150 is 96.5 %: none of these can be too many.
+            assert_eq!(row.is_too_few, tries == 150, "{hits} of {tries}");
+        }
+        assert!(text(&row(limit, 150, 150)).ends_with("too few to refuse"));
+        assert!(text(&row(limit, 19_000, 20_000)).ends_with("94.0 % to 98.0 %  holds"));
+        assert!(row(limit, 0, 0).is_too_few);
     }
 
     /// The limits of none in 16 and in 17 are 25.3 and 24.1 %.

@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn meanings_of_caveats_are_sentences() {
-        let source = "codes! {\n    Steal QuietMachine \"STEAL\" \"Time was taken.\",\n}\n";
+        let source = "codes! {\n    Steal QuietMachine Fact \"STEAL\" \"Time was taken.\",\n}\n";
         let file = SourceFile::new(CAVEATS, source);
         let catalogue = SourceFile::new("crates/phrases/languages/xx/report.po", HEADER);
         let files = [file, catalogue];
