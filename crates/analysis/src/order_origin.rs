@@ -2,9 +2,6 @@
 
 use model::{ImportedOrder, Plan};
 
-/// Formats that are tables: the order of others is told by no column, but by the tool's own times.
-const TABLES: [&str; 2] = ["csv", "tsv"];
-
 /// What tells the order in which values were measured: a sentence about that order says no more than
 /// this shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,7 +22,7 @@ impl OrderOrigin {
     pub(crate) fn of(plan: &Plan) -> Self {
         let Some(imported) = &plan.imported else { return Self::Measured };
         match imported.order {
-            ImportedOrder::Column if TABLES.contains(&imported.format.as_str()) => Self::Column,
+            ImportedOrder::Column if imported.is_table() => Self::Column,
             ImportedOrder::Column => Self::Times,
             ImportedOrder::Rows | ImportedOrder::Unknown => Self::Rows,
         }

@@ -344,7 +344,16 @@ impl ImportedOrder {
     }
 }
 
+/// Formats of tables.
+const TABLES: [&str; 2] = ["csv", "tsv"];
+
 impl Imported {
+    /// Whether its files are tables: a column tells their order, and rows are put in it before anything is
+    /// listed. The order of other files is told by the tool's own times.
+    pub fn is_table(&self) -> bool {
+        TABLES.contains(&self.format.as_str())
+    }
+
     /// Whether there are blocks, and it is known in which order their subjects were measured.
     pub fn has_ordered_blocks(&self) -> bool {
         self.design == ImportedDesign::Blocked && !self.order.is_unknown()

@@ -11,9 +11,6 @@ use std::path::Path;
 /// `model::Metric::new`, of which the last is iozone's, too.
 const USUAL_MARGINS: [f64; 3] = [0.02, 0.05, 0.10];
 
-/// Formats that are tables, whose rows are put in the order of a column before anything is listed.
-const TABLES: [&str; 2] = ["csv", "tsv"];
-
 /// What stands between the names of the files of an import.
 pub(super) const BETWEEN_FILES: &str = ", ";
 
@@ -89,9 +86,8 @@ pub(super) fn differences(
 /// Whether the first record is of the subject that was listed first. The files of a tool are listed, and
 /// the reference chosen, as they were given; their records are in the order of the times that they hold.
 fn are_records_in_order_of_files(plan: &Plan) -> bool {
-    plan.imported.as_ref().is_none_or(|imported| {
-        imported.order != ImportedOrder::Column || TABLES.contains(&imported.format.as_str())
-    })
+    let imported = plan.imported.as_ref();
+    imported.is_none_or(|one| one.order != ImportedOrder::Column || one.is_table())
 }
 
 /// The subject of the first record, which nobody asked to be another than the reference and is one,
