@@ -2,6 +2,7 @@
 //! and I/O priorities are for.
 
 mod load;
+mod phase;
 mod reader;
 mod settings;
 mod stream;

@@ -24,14 +24,6 @@ pub const TOLERATED: &[Tangle] = &[
         imports: &[("venue_entry", "catalogue", "a venue is opened with the catalogue it is in")],
     },
     Tangle {
-        folder: "crates/io-workloads",
-        parent: "io_mix",
-        imports: &[
-            ("reader", "load", "what tasks share is defined in the file of the load"),
-            ("stream", "load", "what tasks share is defined in the file of the load"),
-        ],
-    },
-    Tangle {
         folder: "crates/kernels",
         parent: "",
         imports: &[

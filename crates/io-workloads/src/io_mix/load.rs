@@ -1,12 +1,12 @@
 //! The prepared mixture: victims and streams, a window, and what they came to.
 
+use super::phase::{MEASURING, STOPPING, Shared};
 use super::reader::Reader;
 use super::settings::{IoMixSettings, Victim};
 use super::stream::Stream;
 use contract::{Error, ErrorKind, LaunchSpec, Load, Measurement, Result};
 use model::{Caveat, Histogram, RunReport, Sample};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use sys::Machine;
 use workload_parts::crew::{Crew, Member};
 use workload_parts::instant::sleep_until;
@@ -16,23 +16,8 @@ use workload_parts::storage::data_location::{self, DataLocation};
 use workload_parts::storage::fairness::jain;
 use workload_parts::storage::transfer::{lay_out, unwritable};
 
-const WARMING: u8 = 0;
-pub(super) const MEASURING: u8 = 1;
-pub(super) const STOPPING: u8 = 2;
 /// Longest time after the end until every thread has noticed: a flush of all that is dirty.
 const STOP_LIMIT_NS: u64 = 600 * S;
-
-/// What all threads see.
-pub(super) struct Shared {
-    phase: AtomicU8,
-}
-
-impl Shared {
-    #[inline]
-    pub(super) fn phase(&self) -> u8 {
-        self.phase.load(Ordering::Relaxed)
-    }
-}
 
 enum Task {
     Reader(Reader),
@@ -73,7 +58,7 @@ pub(super) fn prepare(
     launch: &LaunchSpec,
 ) -> Result<Mix> {
     let settings = Arc::new(settings);
-    let shared = Arc::new(Shared { phase: AtomicU8::new(WARMING) });
+    let shared = Arc::new(Shared::new());
     let count = settings.readers + settings.streams;
     let place = DataLocation::open(launch, u64::from(count), settings.size)?;
     let mut tasks = Vec::new();
@@ -174,9 +159,9 @@ impl Load for Mix {
         self.crew.open();
         sleep_until(sys::monotonic_ns() + self.settings.warmup_ns);
         let start_ns = sys::monotonic_ns();
-        self.shared.phase.store(MEASURING, Ordering::SeqCst);
+        self.shared.enter(MEASURING);
         sleep_until(start_ns + self.settings.duration_ns);
-        self.shared.phase.store(STOPPING, Ordering::SeqCst);
+        self.shared.enter(STOPPING);
         let window_ns = sys::monotonic_ns() - start_ns;
         for task in self.crew.collect(STOP_LIMIT_NS)? {
             match task {
@@ -232,6 +217,6 @@ impl Load for Mix {
 /// Tells the threads to stop before the crew waits for them.
 impl Drop for Mix {
     fn drop(&mut self) {
-        self.shared.phase.store(STOPPING, Ordering::SeqCst);
+        self.shared.enter(STOPPING);
     }
 }

@@ -1,6 +1,6 @@
 //! A victim: reads that somebody waits for, in rounds with a pause between.
 
-use super::load::{MEASURING, STOPPING, Shared};
+use super::phase::{MEASURING, STOPPING, Shared};
 use super::settings::{IoMixSettings, LEADING, PARTS, SCATTERED, Victim};
 use model::Histogram;
 use rand::{RngExt, SeedableRng};

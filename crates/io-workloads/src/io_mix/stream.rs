@@ -1,6 +1,6 @@
 //! A stream of writes or reads that keeps the device's queue full.
 
-use super::load::{MEASURING, STOPPING, Shared};
+use super::phase::{MEASURING, STOPPING, Shared};
 use super::settings::{Flow, IoMixSettings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
