@@ -164,7 +164,7 @@ impl Schedulers {
     }
 
     fn cargo(&self, attempted: &str) -> Result<PathBuf> {
-        registry::cargo(self, attempted)
+        toolchain::cargo(self, attempted)
     }
 
     /// Every scheduler of the cache, by name, newest last.

@@ -14,11 +14,6 @@ pub struct Tangle {
 /// not needed any more.
 pub const TOLERATED: &[Tangle] = &[
     Tangle {
-        folder: "crates/builds",
-        parent: "schedulers",
-        imports: &[("registry", "toolchain", "versions are parsed in the file of the tool chain")],
-    },
-    Tangle {
         folder: "crates/contract",
         parent: "",
         imports: &[("venue_entry", "catalogue", "a venue is opened with the catalogue it is in")],

@@ -7,9 +7,6 @@ use artefacts::{Error, ErrorKind, Result};
 use serde::Serialize;
 use std::path::Path;
 
-/// `cargo info` exists from this version on.
-const LEAST_CARGO: (u32, u32) = (1, 82);
-
 /// A scheduler that the registry has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SchedulerOffer {
@@ -62,27 +59,6 @@ pub(super) fn ask(
     parse(&text)
         .filter(|offer| offer.name == name.name)
         .ok_or_else(|| Error::environment(attempted, "what `cargo info` said is not understood"))
-}
-
-/// The cargo of the search path, which must know the command.
-pub(super) fn cargo(schedulers: &Schedulers, attempted: &str) -> Result<std::path::PathBuf> {
-    let remedy = "install Rust (rustup.rs), or put the directory of its cargo on PATH";
-    let cargo = schedulers.programs.need("cargo", attempted, remedy)?;
-    let told = output_of(command(&cargo).arg("--version"), attempted)?;
-    let version = String::from_utf8_lossy(&told).trim().to_owned();
-    if super::toolchain::major_minor(&version).is_none_or(|found| found < LEAST_CARGO) {
-        return Err(Error::unsupported(
-            attempted,
-            format!(
-                "{} is {version}, and schedulers need {}.{} or later",
-                cargo.display(),
-                LEAST_CARGO.0,
-                LEAST_CARGO.1
-            ),
-            super::toolchain::NEWER_RUST,
-        ));
-    }
-    Ok(cargo)
 }
 
 /// Reads what `cargo info` prints: the name, what it is, then a key on each line.

@@ -6,8 +6,10 @@ use artefacts::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// What to do about a Rust that is too old.
-pub(super) const NEWER_RUST: &str =
+const NEWER_RUST: &str =
     "rustup update stable; or put the directory of a newer cargo first on PATH";
+/// `cargo info` exists from this version on.
+const LEAST_CARGO: (u32, u32) = (1, 82);
 /// What the family asks for where a crate does not say it (1.1.4 of all that say it).
 const LEAST_RUST: (u32, u32) = (1, 91);
 /// Before it clang does not know the BPF instructions of `-mcpu=v4`; scx_cargo 1.1.4 refuses.
@@ -87,7 +89,7 @@ pub(super) fn find(schedulers: &Schedulers, attempted: &str) -> Result<Toolchain
     let (Some((clang, clang_version)), true) = (clang, lacks.is_empty()) else {
         return Err(missing(&lacks, attempted));
     };
-    let cargo = super::registry::cargo(schedulers, attempted)?;
+    let cargo = cargo(schedulers, attempted)?;
     let rustc = programs.need("rustc", attempted, NEWER_RUST)?;
     let version = |program: &Path| {
         let told = output_of(command(program).arg("--version"), attempted)?;
@@ -107,6 +109,27 @@ pub(super) fn find(schedulers: &Schedulers, attempted: &str) -> Result<Toolchain
         cargo,
         clang,
     })
+}
+
+/// The cargo of the search path, which must know the command.
+pub(super) fn cargo(schedulers: &Schedulers, attempted: &str) -> Result<PathBuf> {
+    let remedy = "install Rust (rustup.rs), or put the directory of its cargo on PATH";
+    let cargo = schedulers.programs.need("cargo", attempted, remedy)?;
+    let told = output_of(command(&cargo).arg("--version"), attempted)?;
+    let version = String::from_utf8_lossy(&told).trim().to_owned();
+    if major_minor(&version).is_none_or(|found| found < LEAST_CARGO) {
+        return Err(Error::unsupported(
+            attempted,
+            format!(
+                "{} is {version}, and schedulers need {}.{} or later",
+                cargo.display(),
+                LEAST_CARGO.0,
+                LEAST_CARGO.1
+            ),
+            NEWER_RUST,
+        ));
+    }
+    Ok(cargo)
 }
 
 /// As rustc says, where cargo is there, too; else where the cargo of the search path is.
@@ -200,7 +223,7 @@ fn library_file(programs: &Programs, name: &str) -> Option<PathBuf> {
 }
 
 /// The first version in a program's words: `Debian clang version 19.1.7 (3~deb12u1)`.
-pub(super) fn major_minor(text: &str) -> Option<(u32, u32)> {
+fn major_minor(text: &str) -> Option<(u32, u32)> {
     text.split_whitespace().find_map(|word| {
         let mut parts = word.split(['.', '-', '+']);
         Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
