@@ -1,16 +1,13 @@
 //! `io` against fio: reads that bypass the page cache, of one loop device that `io` lays out
 //! before each of its runs. Both submit each transfer by a call of its own, their default.
 
-use crate::cells::{Printed, ReferenceComparison, Switches, TEN_PERCENT};
+use crate::comparison::{Printed, ReferenceComparison, Switches, TEN_PERCENT};
 
 /// Free threads differ by a fifth in their CPU time with the CPU that they come to lie on: the
 /// one that takes the device's interrupts, or another.
 const ON_CPU_1: &[&str] = &["taskset", "-c", CPU];
 /// That one.
 pub const CPU: &str = "1";
-
-/// Stands for the loop device in a command.
-pub const DEVICE: &str = "{device}";
 
 /// fio's word and ours for the operation, the transfer, how much is read, engine and depth.
 macro_rules! io_cell {

@@ -9,6 +9,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "automation talks to a terminal")]
 
 mod cells;
+mod comparison;
 mod device;
 mod io_cells;
 mod native;
@@ -18,8 +19,9 @@ mod reference;
 mod table;
 mod waker;
 
-use cells::{ReferenceComparison, cells};
+use cells::cells;
 use clap::Parser;
+use comparison::ReferenceComparison;
 use device::LoopDevice;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! A workload of ours: the release binary in the role that the executor starts.
 
-use crate::cells::{NativeLoad, ReferenceComparison, Switches};
+use crate::comparison::{NativeLoad, ReferenceComparison, Switches};
 use crate::device::LoopDevice;
 use crate::reference::{counted, switches, tempfile};
 use contract::LaunchSpec;

@@ -1,7 +1,9 @@
 //! `net` against iperf3 and sockperf, over this machine's loopback: client and server on one CPU,
 //! because across CPUs the kernel places them otherwise from run to run.
 
-use crate::cells::{NativeLoad, ON_CPU_0, Printed, ReferenceComparison, Switches, TEN_PERCENT};
+use crate::comparison::{
+    NativeLoad, ON_CPU_0, Printed, ReferenceComparison, Switches, TEN_PERCENT,
+};
 
 const FIVE_PERCENT: (f64, f64) = (0.95, 1.05);
 

@@ -1,6 +1,6 @@
 //! Pairs of runs in random order until the ratio is known well enough.
 
-use crate::cells::{ReferenceComparison, Switches};
+use crate::comparison::{ReferenceComparison, Switches};
 use crate::device::LoopDevice;
 use crate::io_cells::CPU;
 use crate::waker::Waker;

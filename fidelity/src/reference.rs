@@ -1,8 +1,7 @@
 //! The reference tools: invoked, never copied.
 
-use crate::cells::{Printed, ReferenceComparison};
+use crate::comparison::{DEVICE, Printed, ReferenceComparison};
 use crate::device::LoopDevice;
-use crate::io_cells::DEVICE;
 use crate::native;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,6 +1,6 @@
 //! The table of `docs/fidelity.md`.
 
-use crate::cells::{Printed, Switches};
+use crate::comparison::{Printed, Switches};
 use crate::pairs::FidelityRow;
 
 /// One row as text.

@@ -95,10 +95,6 @@ pub const TOLERATED: &[Tangle] = &[
     Tangle {
         folder: "fidelity",
         parent: "",
-        imports: &[
-            ("io_cells", "cells", "the types of cells are defined in the file of their list"),
-            ("native", "reference", "switches are counted in the file of reference tools"),
-            ("net_cells", "cells", "the types of cells are defined in the file of their list"),
-        ],
+        imports: &[("native", "reference", "switches are counted in the file of reference tools")],
     },
 ];
