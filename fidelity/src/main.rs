@@ -10,6 +10,7 @@
 
 mod cells;
 mod comparison;
+mod context_switches;
 mod device;
 mod io_cells;
 mod native;

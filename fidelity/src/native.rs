@@ -1,8 +1,8 @@
 //! A workload of ours: the release binary in the role that the executor starts.
 
 use crate::comparison::{NativeLoad, ReferenceComparison, Switches};
+use crate::context_switches::{counted, switches, tempfile};
 use crate::device::LoopDevice;
-use crate::reference::{counted, switches, tempfile};
 use contract::LaunchSpec;
 use executor::{LoadAnswer, LoadOrder};
 use model::{Parameters, Sample, SampleData, StorageKind, StorageTarget};

@@ -1,10 +1,11 @@
 //! The reference tools: invoked, never copied.
 
 use crate::comparison::{DEVICE, Printed, ReferenceComparison};
+use crate::context_switches::{counted, switches, tempfile};
 use crate::device::LoopDevice;
 use crate::native;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Tools, and the Debian packages that have them.
 const TOOLS: [(&str, &str); 8] = [
@@ -70,39 +71,6 @@ pub fn run(
     let value =
         value.ok_or_else(|| format!("{} printed no result:\n{text}", cell.reference.join(" ")))?;
     Ok((value, switches(&counts)?))
-}
-
-/// `perf stat` around a command, its counts in a file.
-pub fn counted(counts: &Path, prefix: &[&str]) -> Command {
-    let mut command = Command::new("perf");
-    command
-        .args(["stat", "-x,", "-e", "context-switches", "-o"])
-        .arg(counts)
-        .arg("--")
-        .args(prefix);
-    command
-}
-
-/// The count that `perf stat` wrote; the file is removed.
-pub fn switches(counts: &Path) -> Result<f64, String> {
-    let text = std::fs::read_to_string(counts)
-        .map_err(|error| format!("cannot read the counts: {error}"))?;
-    std::fs::remove_file(counts).map_err(|error| format!("cannot remove the counts: {error}"))?;
-    let line = text.lines().find(|line| line.contains("context-switches"));
-    let count = line.and_then(|line| line.split(',').next()).and_then(|field| field.parse().ok());
-    count.ok_or_else(|| format!("perf stat counted no switches:\n{text}"))
-}
-
-/// A name of our own in the temporary directory.
-pub fn tempfile(purpose: &str) -> Result<std::path::PathBuf, String> {
-    let path =
-        std::env::temp_dir().join(format!("schedlab-fidelity-{purpose}-{}", std::process::id()));
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(format!("cannot remove {}: {error}", path.display()))
-        }
-        _ => Ok(path),
-    }
 }
 
 fn number_after(text: &str, label: &str) -> Option<f64> {

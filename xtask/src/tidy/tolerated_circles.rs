@@ -92,9 +92,4 @@ pub const TOLERATED: &[Tangle] = &[
             ("scratch", "qemu", "memfds are made there"),
         ],
     },
-    Tangle {
-        folder: "fidelity",
-        parent: "",
-        imports: &[("native", "reference", "switches are counted in the file of reference tools")],
-    },
 ];
