@@ -7,6 +7,7 @@ pub(crate) mod cost;
 mod events;
 mod exchange;
 mod frame;
+mod frame_assembly;
 mod generator;
 mod placement_metrics;
 mod poller;

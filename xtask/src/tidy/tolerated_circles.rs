@@ -38,10 +38,7 @@ pub const TOLERATED: &[Tangle] = &[
     Tangle {
         folder: "crates/net-workloads",
         parent: "gateway",
-        imports: &[
-            ("pool", "frame", "a pool keeps frames, and a frame has its memory from one"),
-            ("usage", "role", "policies are named in the file of roles"),
-        ],
+        imports: &[("usage", "role", "policies are named in the file of roles")],
     },
     Tangle {
         folder: "crates/plan",

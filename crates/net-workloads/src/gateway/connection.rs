@@ -1,6 +1,7 @@
 //! One end of a TCP connection that never blocks, neither on reading nor on writing.
 
-use super::frame::{Assembly, Frame, LEAST};
+use super::frame::{Frame, LEAST};
+use super::frame_assembly::Assembly;
 use super::pool::Pool;
 use rustix::io::Errno;
 use std::collections::VecDeque;

@@ -4,7 +4,6 @@
 //! Integers are little-endian. A frame is its header, its stamps and a payload that nobody reads
 //! but the check.
 
-use super::pool::Pool;
 use std::ops::Range;
 
 /// Where a moment is taken, in the order of a round trip. Nanoseconds of CLOCK_MONOTONIC.
@@ -37,7 +36,7 @@ const HEADER: usize = 32;
 /// The shortest frame.
 pub(super) const LEAST: usize = HEADER + STAMPS * 8;
 
-const LENGTH: Range<usize> = 0..4;
+pub(super) const LENGTH: Range<usize> = 0..4;
 const KIND: Range<usize> = 4..6;
 const OWNER: Range<usize> = 6..8;
 const SESSION: Range<usize> = 8..12;
@@ -179,45 +178,9 @@ fn place(stamp: Stamp) -> Range<usize> {
     start..start + 8
 }
 
-/// Puts frames together from what a connection gives.
-#[derive(Debug, Default)]
-pub(super) struct Assembly {
-    bytes: Vec<u8>,
-    begin: usize,
-}
-
-impl Assembly {
-    /// Adds what was read.
-    pub(super) fn add(&mut self, bytes: &[u8]) {
-        if self.begin > 0 {
-            self.bytes.drain(..self.begin);
-            self.begin = 0;
-        }
-        self.bytes.extend_from_slice(bytes);
-    }
-
-    /// The next whole frame.
-    ///
-    /// # Errors
-    /// When a length is impossible: the stream is not ours, or out of step.
-    pub(super) fn next(&mut self, longest: usize, pool: &Pool) -> Result<Option<Frame>, String> {
-        let rest = &self.bytes[self.begin..];
-        let Some(prefix) = rest.get(LENGTH) else { return Ok(None) };
-        let length = u32::from_le_bytes([prefix[0], prefix[1], prefix[2], prefix[3]]) as usize;
-        if !(LEAST..=longest).contains(&length) {
-            return Err(format!("a frame claims to have {length} bytes"));
-        }
-        let Some(bytes) = rest.get(..length) else { return Ok(None) };
-        let frame = Frame(pool.copy(bytes));
-        self.begin += length;
-        Ok(Some(frame))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn a_reply_is_one_that_the_exchange_made_of_this_request() {
@@ -234,37 +197,6 @@ mod tests {
             let mut damaged = frame.clone();
             damaged.0[place] ^= 1;
             assert!(!damaged.is_reply(), "byte {place}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn frames_come_out_as_they_went_in_however_the_stream_is_cut(
-            payloads in prop::collection::vec(0_usize..200, 1..20),
-            cut in 1_usize..300,
-        ) {
-            let sent: Vec<Frame> =
-                (1..).zip(&payloads).map(|(number, size)| Frame::request(1, number, *size)).collect();
-            let stream: Vec<u8> = sent.iter().flat_map(|frame| frame.0.clone()).collect();
-            let mut assembly = Assembly::default();
-            let mut received = Vec::new();
-            for part in stream.chunks(cut) {
-                assembly.add(part);
-                while let Some(frame) = assembly.next(LEAST + 200, &Pool::none()).unwrap() {
-                    received.push(frame);
-                }
-            }
-            prop_assert_eq!(received, sent);
-        }
-
-        #[test]
-        fn no_stream_is_believed_blindly(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-            let mut assembly = Assembly::default();
-            assembly.add(&bytes);
-            while let Ok(Some(frame)) = assembly.next(1 << 10, &Pool::none()) {
-                prop_assert!((LEAST..=1 << 10).contains(&frame.0.len()));
-                let _ = frame.is_reply();
-            }
         }
     }
 }
