@@ -10,6 +10,7 @@ mod frame;
 mod frame_assembly;
 mod generator;
 mod placement_metrics;
+mod policy;
 mod poller;
 mod pool;
 mod queue;

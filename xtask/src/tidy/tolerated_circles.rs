@@ -36,11 +36,6 @@ pub const TOLERATED: &[Tangle] = &[
         ],
     },
     Tangle {
-        folder: "crates/net-workloads",
-        parent: "gateway",
-        imports: &[("usage", "role", "policies are named in the file of roles")],
-    },
-    Tangle {
         folder: "crates/plan",
         parent: "",
         imports: &[(

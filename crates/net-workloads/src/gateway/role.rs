@@ -1,13 +1,11 @@
 //! Where each of the three runs and under which policy, and whether it really did.
 
+use super::policy::{level_text, read_policy};
 use super::usage::Usage;
 use contract::{Key, Problem, Requirement};
 use model::{CpuList, Parameters};
 use std::io;
 use sys::Policy;
-
-/// Highest priority of SCHED_FIFO and SCHED_RR (sched_get_priority_max(2), Linux).
-const HIGHEST: u32 = 99;
 
 /// What was declared of one of the three.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -118,14 +116,6 @@ impl Role {
     }
 }
 
-/// A policy as levels spell it: `fifo:10`.
-pub(super) fn level_text(policy: Policy, priority: u32) -> String {
-    match policy {
-        Policy::Fifo | Policy::RoundRobin => format!("{}:{priority}", policy.name()),
-        _ => policy.name().to_owned(),
-    }
-}
-
 /// What a text says; nothing where it is empty.
 fn declared<T>(
     key: &Key<str>,
@@ -139,21 +129,6 @@ fn declared<T>(
     read(text).map(Some).map_err(|why| format!("{} = {text:?}: {why}", key.name()).into())
 }
 
-fn read_policy(text: &str) -> Result<(Policy, u32), String> {
-    let ranked = |policy, priority: &str| match priority.parse() {
-        Ok(priority) if (1..=HIGHEST).contains(&priority) => Ok((policy, priority)),
-        _ => Err(format!("a priority is 1 to {HIGHEST}")),
-    };
-    match text.split_once(':') {
-        Some(("fifo", priority)) => ranked(Policy::Fifo, priority),
-        Some(("rr", priority)) => ranked(Policy::RoundRobin, priority),
-        None if text == "other" => Ok((Policy::Other, 0)),
-        None if text == "batch" => Ok((Policy::Batch, 0)),
-        None if text == "idle" => Ok((Policy::Idle, 0)),
-        _ => Err("expected other, batch, idle, fifo:N or rr:N".to_owned()),
-    }
-}
-
 /// Tries something in a thread of its own: what it takes on ends with it.
 fn in_a_thread<T: Send + 'static>(
     attempt: impl FnOnce() -> io::Result<T> + Send + 'static,
@@ -165,17 +140,6 @@ fn in_a_thread<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn policies_are_read_and_told_alike() {
-        for text in ["other", "batch", "idle", "fifo:1", "rr:99"] {
-            let (policy, priority) = read_policy(text).unwrap();
-            assert_eq!(level_text(policy, priority), text);
-        }
-        for text in ["fifo", "fifo:0", "fifo:100", "rr:", "other:1", "deadline", "ext", ""] {
-            assert!(read_policy(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn a_thread_that_ran_elsewhere_or_under_another_policy_is_told() {

@@ -54,7 +54,7 @@ impl Usage {
         self.switches = (switches.0 - began.0, switches.1 - began.1);
         self.allowed = sys::affinity(0)?.to_string();
         let now = sys::scheduling_attributes(0)?;
-        self.policy = super::role::level_text(now.policy, now.priority);
+        self.policy = super::policy::level_text(now.policy, now.priority);
         Ok(())
     }
 
