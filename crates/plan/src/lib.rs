@@ -21,6 +21,7 @@ mod planning;
 mod problem;
 mod problems;
 mod quick;
+mod random;
 mod reboots;
 mod schema;
 mod settable;

@@ -4,7 +4,7 @@
 //! other arm equally often (Williams 1949): one Latin square for an even number of
 //! arms, the square and its mirror for an odd one.
 
-use crate::order::{shuffle, stream};
+use crate::random::{shuffle, stream};
 
 /// The order of `arms` arms in each of `count` blocks, as indices, from random numbers
 /// of this purpose. Every cycle gives the square's letters to the arms afresh and

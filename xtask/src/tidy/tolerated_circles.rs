@@ -36,15 +36,6 @@ pub const TOLERATED: &[Tangle] = &[
         ],
     },
     Tangle {
-        folder: "crates/plan",
-        parent: "",
-        imports: &[(
-            "williams",
-            "order",
-            "a Williams design draws from the stream of the blocks' order",
-        )],
-    },
-    Tangle {
         folder: "crates/service-workloads",
         parent: "application",
         imports: &[(
