@@ -134,6 +134,18 @@ impl Started {
         self.servers.iter().map(pid).collect()
     }
 
+    /// Adds what they said to a log.
+    ///
+    /// # Errors
+    /// That it cannot be written, in words.
+    fn keep_output(&self, log: &Path) -> Result<(), String> {
+        self.servers.iter().try_for_each(|(_, server)| {
+            server.keep_output(log).map_err(|error| {
+                format!("what it said cannot be kept in {}: {error}", log.display())
+            })
+        })
+    }
+
     /// Asks each to end, the last one first, and waits so long for each.
     ///
     /// # Errors

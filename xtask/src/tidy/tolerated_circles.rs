@@ -36,15 +36,6 @@ pub const TOLERATED: &[Tangle] = &[
         ],
     },
     Tangle {
-        folder: "crates/service-workloads",
-        parent: "application",
-        imports: &[(
-            "shared_application",
-            "running",
-            "logs are kept by code in the file of running",
-        )],
-    },
-    Tangle {
         folder: "crates/storage",
         parent: "",
         imports: &[

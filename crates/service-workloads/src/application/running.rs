@@ -11,7 +11,7 @@ use model::{RunReport, Sample};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use sys::Machine;
 
 /// How the directory of a program's report is called beside the trial's log.
@@ -229,7 +229,7 @@ impl Load for Running {
         }
         match &mut self.servers {
             Servers::Own(started) => started.take().map_or(Ok(()), |started| {
-                keep_output(&started, &self.log)?;
+                started.keep_output(&self.log)?;
                 started.stop(self.conduct.stop_within)
             }),
             Servers::Lent(_) => Ok(()),
@@ -241,7 +241,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         if let Servers::Own(Some(started)) = &self.servers {
             // What could not be kept was reported with its reason.
-            let _ = keep_output(started, &self.log);
+            let _ = started.keep_output(&self.log);
         }
     }
 }
@@ -253,18 +253,6 @@ fn report(machine: &Machine, launch: &LaunchSpec) -> Option<PathBuf> {
 /// Lets an application come to rest, where somebody looks into it.
 fn rest(inspection: Option<&mut (dyn Inspection + '_)>) -> Result<()> {
     inspection.map_or(Ok(()), Inspection::rest)
-}
-
-/// Adds what the servers said to a log.
-///
-/// # Errors
-/// That it cannot be written, in words.
-pub(super) fn keep_output(started: &Started, log: &Path) -> Result<(), String> {
-    started.servers.iter().try_for_each(|(_, server)| {
-        server
-            .keep_output(log)
-            .map_err(|error| format!("what it said cannot be kept in {}: {error}", log.display()))
-    })
 }
 
 /// Gives this process the CPUs that were named for the generator.

@@ -1,6 +1,5 @@
 //! One application that serves all trials of a sitting.
 
-use super::running::keep_output;
 use super::usage::family;
 use super::warming::warm_up;
 use super::{Application, Started};
@@ -81,7 +80,7 @@ impl Drop for WarmApplication {
     fn drop(&mut self) {
         if let Some(started) = self.started.take() {
             // Nobody is left to be told; one that does not end when asked to is killed.
-            let _ = keep_output(&started, &self.log);
+            let _ = started.keep_output(&self.log);
             let _ = started.stop(self.stop_within);
         }
     }
