@@ -1,6 +1,5 @@
 //! A kernel that is here: its image, modules and configuration.
 
-use crate::offer::trouble;
 use artefacts::{Error, Result, digest};
 use model::KernelVersion;
 use serde::{Deserialize, Serialize};
@@ -183,6 +182,16 @@ impl Kernel {
     pub fn series(&self) -> (u32, u32) {
         (self.version.major, self.version.minor)
     }
+}
+
+/// Kernels that were measured not to work as their configuration promises.
+pub(crate) fn trouble(version: KernelVersion, package_version: &str) -> Option<String> {
+    let is_that_backport = version == KernelVersion { major: 7, minor: 2, patch: 12 }
+        && package_version.contains("~bpo13");
+    is_that_backport.then(|| {
+        "cannot load sched_ext schedulers: its BTF carries implicit kfunc arguments (measured)"
+            .to_owned()
+    })
 }
 
 fn value_of(config: &str, key: &str) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use crate::control::{Stanza, stanzas};
 use crate::debian_version::{compare_versions, upstream};
+use crate::kernel::trouble;
 use crate::{Package, SchedulerClass};
 use model::KernelVersion;
 use serde::{Deserialize, Serialize};
@@ -197,16 +198,6 @@ fn parts(
         missing.push(format!("linux-binary-{release}"));
     }
     (packages, missing)
-}
-
-/// Kernels that were measured not to work as their configuration promises.
-pub(crate) fn trouble(version: KernelVersion, package_version: &str) -> Option<String> {
-    let is_that_backport = version == KernelVersion { major: 7, minor: 2, patch: 12 }
-        && package_version.contains("~bpo13");
-    is_that_backport.then(|| {
-        "cannot load sched_ext schedulers: its BTF carries implicit kfunc arguments (measured)"
-            .to_owned()
-    })
 }
 
 #[cfg(test)]

@@ -24,7 +24,6 @@ pub const TOLERATED: &[Tangle] = &[
         imports: &[
             ("kernels", "fetch", "`Kernels` calls what fetches into it"),
             ("cache_entry", "kernels", "an entry lies in the directory that `Kernels` names"),
-            ("offer", "kernel", "the class of a scheduler is defined in the file of kernels"),
         ],
     },
     Tangle {
