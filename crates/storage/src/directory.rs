@@ -57,7 +57,7 @@ impl Held for Directory {
             return Ok(());
         }
         let detail = format!("somebody removed {}", self.own.display());
-        Err(Lost { rule: crate::target::TARGET_LOST, detail })
+        Err(Lost { rule: crate::every_target::TARGET_LOST, detail })
     }
 
     fn group(&self) -> Option<i32> {
@@ -65,7 +65,7 @@ impl Held for Directory {
     }
 
     fn facts(&self) -> Vec<(String, String)> {
-        crate::target::facts(&self.target)
+        crate::every_target::facts(&self.target)
     }
 
     fn target(&self) -> Option<StorageTarget> {

@@ -20,6 +20,10 @@ pub(crate) enum TargetLevel {
     Device(PathBuf),
 }
 
+/// How levels are written.
+pub(crate) const SYNTAX: &str = "file[:/DIRECTORY], loop:SIZE[:/DIRECTORY], null:SIZE[:TIME[:DEPTH]], \
+                                 scsi:SIZE[:TIME] or device:/dev/NAME";
+
 /// Smallest and largest device that we make.
 const SIZE: std::ops::RangeInclusive<u64> = (1 << 20)..=(1 << 44);
 /// Requests that a null device takes at once where nobody says.
@@ -59,7 +63,7 @@ impl TargetLevel {
                 Ok(Self::Scsi(bytes, time_of(time)?))
             }
             ("device" | "loop" | "null" | "scsi", None) => {
-                Err(format!("`{kind}` needs more: {}", crate::target::SYNTAX))
+                Err(format!("`{kind}` needs more: {SYNTAX}"))
             }
             _ => Err(format!("`{kind}` is not one of file, loop, null, scsi, device")),
         }

@@ -7,6 +7,7 @@
 //! that was allowed and that nobody uses. What would outlive a kill is made in guests only.
 
 mod directory;
+mod every_target;
 mod level;
 mod loop_device;
 mod null_block;

@@ -210,7 +210,7 @@ impl Held for LoopDevice {
         }
         let now = now.unwrap_or_else(|error| error.to_string());
         let detail = format!("{} is no longer ours: {now}", self.name);
-        Err(Lost { rule: crate::target::TARGET_LOST, detail })
+        Err(Lost { rule: crate::every_target::TARGET_LOST, detail })
     }
 
     fn group(&self) -> Option<i32> {
@@ -218,7 +218,7 @@ impl Held for LoopDevice {
     }
 
     fn facts(&self) -> Vec<(String, String)> {
-        let mut facts = crate::target::facts(&self.target);
+        let mut facts = crate::every_target::facts(&self.target);
         facts.push(("is_direct".to_owned(), self.is_direct.to_string()));
         facts
     }

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) fn refusal(machine: &Machine) -> Option<(String, String)> {
     if !machine.is_throw_away() {
         let why = "a null block device lies in the kernel's memory and would be left behind if schedlab were killed";
-        return Some((why.to_owned(), crate::target::ELSEWHERE.to_owned()));
+        return Some((why.to_owned(), crate::every_target::ELSEWHERE.to_owned()));
     }
     let error = machine.check_directory_writable(DIRECTORY).err()?;
     Some((error.to_string(), "choose a kernel with null_blk and configfs".to_owned()))
@@ -136,7 +136,7 @@ impl Held for NullBlock {
             return Ok(());
         }
         let detail = format!("{path} should be 1 and is `{}`", now.trim());
-        Err(Lost { rule: crate::target::TARGET_LOST, detail })
+        Err(Lost { rule: crate::every_target::TARGET_LOST, detail })
     }
 
     fn group(&self) -> Option<i32> {
@@ -144,7 +144,7 @@ impl Held for NullBlock {
     }
 
     fn facts(&self) -> Vec<(String, String)> {
-        let mut facts = crate::target::facts(&self.target);
+        let mut facts = crate::every_target::facts(&self.target);
         let time = self.machine.read(&format!("{}/completion_nsec", self.group));
         let shown = time.map(|time| time.trim().to_owned()).unwrap_or_default();
         facts.push((

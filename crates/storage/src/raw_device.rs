@@ -132,7 +132,7 @@ struct RawDevice {
 impl Held for RawDevice {
     fn check(&mut self) -> Result<(), Lost> {
         let device = self.target.device.clone().unwrap_or_default();
-        let lost = |detail: String| Err(Lost { rule: crate::target::TARGET_LOST, detail });
+        let lost = |detail: String| Err(Lost { rule: crate::every_target::TARGET_LOST, detail });
         match sys::named_identity(&self.machine, &device) {
             Ok(identity) if Some(identity) == self.target.identity => {}
             Ok(_) => return lost(format!("{device} is another device, or has another medium")),
@@ -151,7 +151,7 @@ impl Held for RawDevice {
     }
 
     fn facts(&self) -> Vec<(String, String)> {
-        crate::target::facts(&self.target)
+        crate::every_target::facts(&self.target)
     }
 
     fn target(&self) -> Option<StorageTarget> {

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn refusal(machine: &Machine) -> Option<(String, String)> {
     if !machine.is_throw_away() {
         let why = "simulated SCSI disks share their memory and settings with whoever else has one, and would be left behind if schedlab were killed";
-        return Some((why.to_owned(), crate::target::ELSEWHERE.to_owned()));
+        return Some((why.to_owned(), crate::every_target::ELSEWHERE.to_owned()));
     }
     let error = machine.check_writable(&format!("{DRIVER}/add_host")).err()?;
     Some((error.to_string(), "choose a kernel with scsi_debug".to_owned()))
@@ -134,7 +134,7 @@ impl Held for ScsiDisk {
             return Ok(());
         }
         let detail = format!("the simulated disk {name} is gone");
-        Err(Lost { rule: crate::target::TARGET_LOST, detail })
+        Err(Lost { rule: crate::every_target::TARGET_LOST, detail })
     }
 
     fn group(&self) -> Option<i32> {
@@ -142,7 +142,7 @@ impl Held for ScsiDisk {
     }
 
     fn facts(&self) -> Vec<(String, String)> {
-        let mut facts = crate::target::facts(&self.target);
+        let mut facts = crate::every_target::facts(&self.target);
         let time = self.machine.read(&format!("{DRIVER}/ndelay")).unwrap_or_default();
         facts.push(("completion_ns".to_owned(), time.trim().to_owned()));
         facts

@@ -1,6 +1,6 @@
 //! The factor: what I/O trials read and write.
 
-use crate::level::TargetLevel;
+use crate::level::{SYNTAX, TargetLevel};
 use crate::{directory, loop_device, null_block, raw_device, scsi_debug};
 use contract::{
     Description, Factor, Held, HeldKnob, Knob, NotHeld, Requirement, Result, Supervisor,
@@ -11,15 +11,6 @@ use sys::Machine;
 
 /// The factor `target`.
 pub struct Entry;
-
-/// Rule broken by a target that went away during a trial.
-pub(crate) const TARGET_LOST: &str = "TARGET_LOST";
-
-/// What to do where a device would be left behind.
-pub(crate) const ELSEWHERE: &str = "use a virtual machine (venue = \"vm\")";
-
-pub(crate) const SYNTAX: &str = "file[:/DIRECTORY], loop:SIZE[:/DIRECTORY], null:SIZE[:TIME[:DEPTH]], \
-                                 scsi:SIZE[:TIME] or device:/dev/NAME";
 
 static DESCRIPTION: Description = Description {
     id: "target",
@@ -191,16 +182,6 @@ impl HeldKnob for Entry {
             TargetLevel::Device(path) => raw_device::hold(machine, &path),
         }
     }
-}
-
-/// What every target tells a record.
-pub(crate) fn facts(target: &StorageTarget) -> Vec<(String, String)> {
-    let mut facts =
-        vec![("device".to_owned(), target.device.clone().unwrap_or_else(|| "none".to_owned()))];
-    if let Some(why) = &target.cached_by {
-        facts.push(("cached_by".to_owned(), why.clone()));
-    }
-    facts
 }
 
 #[cfg(test)]

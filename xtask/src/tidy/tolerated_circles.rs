@@ -35,18 +35,6 @@ pub const TOLERATED: &[Tangle] = &[
         ],
     },
     Tangle {
-        folder: "crates/storage",
-        parent: "",
-        imports: &[
-            ("directory", "target", "facts of all targets are defined in the file of the factor"),
-            ("level", "target", "the syntax of levels is defined in the file of the factor"),
-            ("loop_device", "target", "rules and words of all targets lie there"),
-            ("null_block", "target", "rules and words of all targets lie there"),
-            ("raw_device", "target", "rules and words of all targets lie there"),
-            ("scsi_debug", "target", "rules and words of all targets lie there"),
-        ],
-    },
-    Tangle {
         folder: "crates/venues",
         parent: "",
         imports: &[
