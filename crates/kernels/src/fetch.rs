@@ -5,6 +5,7 @@ use crate::cache_entry::{
     CONFIG, FORMAT, IMAGE, MODULES, Stored, directory_name, incoming, read_stored, sweep,
     write_stored,
 };
+use crate::kernel_name::{KernelName, Selection};
 use crate::kernels::Kernels;
 use crate::offer::Offer;
 use crate::{Kernel, Package, SchedulerClass};
@@ -64,8 +65,32 @@ pub enum FetchProgress {
     Note(String),
 }
 
+impl Kernels {
+    /// Brings kernels into the cache; what is there already is not fetched again.
+    ///
+    /// # Errors
+    /// When a name fits nothing, or a download fails; what was fetched before stays.
+    pub fn fetch(
+        &self,
+        name: &KernelName,
+        progress: &mut dyn FnMut(FetchProgress),
+    ) -> Result<Vec<Kernel>> {
+        // An exact package version is never another one tomorrow.
+        if let KernelName::Debian(Selection::Version(_)) = name
+            && let Ok(kernel) = self.find(name)
+            && kernel.name == name.to_string()
+        {
+            progress(FetchProgress::Cached { kernel: kernel.name.clone() });
+            return Ok(vec![kernel]);
+        }
+        progress(FetchProgress::Resolving { name: name.to_string() });
+        let offers = self.resolve_noting(name, &mut |text| progress(FetchProgress::Note(text)))?;
+        offers.iter().map(|offer| fetch(self, offer, progress)).collect()
+    }
+}
+
 /// Brings one kernel into the cache.
-pub(crate) fn fetch(
+fn fetch(
     kernels: &Kernels,
     offer: &Offer,
     progress: &mut dyn FnMut(FetchProgress),

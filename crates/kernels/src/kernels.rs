@@ -1,12 +1,12 @@
 //! The cache of kernels, and the way from a name to a kernel.
 
+use crate::Kernel;
 use crate::archive::{Archive, Index};
 use crate::boot_image::release_of_image;
 use crate::cache_entry::{incoming, read_stored};
 use crate::debian_version::compare_versions;
 use crate::kernel_name::{KernelName, Selection};
 use crate::offer::Offer;
-use crate::{FetchProgress, Kernel, fetch};
 use artefacts::lock::CacheLock;
 use artefacts::programs::{Programs, output_of};
 use artefacts::{Error, ErrorKind, Result, digest};
@@ -179,7 +179,7 @@ impl Kernels {
         self.resolve_noting(name, &mut |_| {})
     }
 
-    fn resolve_noting(
+    pub(crate) fn resolve_noting(
         &self,
         name: &KernelName,
         note: &mut dyn FnMut(String),
@@ -221,28 +221,6 @@ impl Kernels {
     fn cached_offers(&self, name: &KernelName) -> Option<Vec<Offer>> {
         let kernels = self.resolve_cached(name).ok()?;
         Some(kernels.iter().map(offer_of_cached).collect())
-    }
-
-    /// Brings kernels into the cache; what is there already is not fetched again.
-    ///
-    /// # Errors
-    /// When a name fits nothing, or a download fails; what was fetched before stays.
-    pub fn fetch(
-        &self,
-        name: &KernelName,
-        progress: &mut dyn FnMut(FetchProgress),
-    ) -> Result<Vec<Kernel>> {
-        // An exact package version is never another one tomorrow.
-        if let KernelName::Debian(Selection::Version(_)) = name
-            && let Ok(kernel) = self.find(name)
-            && kernel.name == name.to_string()
-        {
-            progress(FetchProgress::Cached { kernel: kernel.name.clone() });
-            return Ok(vec![kernel]);
-        }
-        progress(FetchProgress::Resolving { name: name.to_string() });
-        let offers = self.resolve_noting(name, &mut |text| progress(FetchProgress::Note(text)))?;
-        offers.iter().map(|offer| fetch::fetch(self, offer, progress)).collect()
     }
 
     /// Takes a kernel out of the cache.
