@@ -6,7 +6,7 @@ use artefacts::lock::CacheLock;
 use artefacts::programs::{Programs, command, last_lines, output_of};
 use artefacts::{Error, ErrorKind, Result, digest};
 use kernels::cache_entry::{
-    CONFIG, FORMAT, IMAGE, Stored, directory_name, incoming, read_stored, sweep, write_stored,
+    CONFIG, FORMAT, IMAGE, Stored, directory_name, read_stored, write_stored,
 };
 use kernels::is_build_name;
 use kernels::release_of_image;
@@ -91,13 +91,13 @@ impl Builder<'_> {
         let lock = CacheLock::acquire(self.kernels.cache(), &mut |note| {
             progress(FetchProgress::Note(note))
         })?;
-        sweep(self.kernels, &lock)?;
+        self.kernels.sweep(&lock)?;
         let target = self.kernels.directory().join(directory_name(&name));
         if read_stored(&target).is_some() {
             let remedy = format!("schedlab kernels remove {name}, or choose another name");
             return Err(Error::usage(attempted, "there is one of that name", remedy));
         }
-        let draft = incoming(self.kernels, &name);
+        let draft = self.kernels.incoming(&name);
         let outcome = self.build_in(&draft, build, &wanted, progress);
         let outcome = outcome.and_then(|()| put(&draft, &target, &lock));
         if let Err(error) = outcome {

@@ -1,13 +1,11 @@
 //! A kernel's directory in the cache: its files, its name, and how one is put together.
 
-use crate::kernels::Kernels;
 use crate::{Kernel, Package};
-use artefacts::lock::CacheLock;
 use artefacts::{Error, Result};
 use model::KernelVersion;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The format of `kernel.json`.
 pub const FORMAT: &str = "schedlab.kernel/1";
@@ -46,27 +44,9 @@ pub struct Stored {
     pub origin: Option<String>,
 }
 
-/// Where a kernel of this name is put together.
-pub fn incoming(kernels: &Kernels, name: &str) -> PathBuf {
-    kernels.directory().join(format!("{INCOMING}{}", directory_name(name)))
-}
-
 /// A kernel's directory: its name, without the colon.
 pub fn directory_name(name: &str) -> String {
     name.replace([':', '/'], "-")
-}
-
-/// Removes what interrupted fetches left, while the cache is locked.
-///
-/// # Errors
-/// When one cannot be removed.
-pub fn sweep(kernels: &Kernels, _: &CacheLock) -> Result<()> {
-    let entries = fs::read_dir(kernels.directory()).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(INCOMING)) {
-        let path = entry.path();
-        fs::remove_dir_all(&path).map_err(|error| Error::file("remove", &path, error))?;
-    }
-    Ok(())
 }
 
 /// A kernel of the cache; nothing where the directory holds no whole one.

@@ -2,8 +2,7 @@
 
 use crate::archive::ROOM;
 use crate::cache_entry::{
-    CONFIG, FORMAT, IMAGE, MODULES, Stored, directory_name, incoming, read_stored, sweep,
-    write_stored,
+    CONFIG, FORMAT, IMAGE, MODULES, Stored, directory_name, read_stored, write_stored,
 };
 use crate::kernel_name::{KernelName, Selection};
 use crate::kernels::Kernels;
@@ -97,7 +96,7 @@ fn fetch(
 ) -> Result<Kernel> {
     let lock =
         CacheLock::acquire(kernels.cache(), &mut |note| progress(FetchProgress::Note(note)))?;
-    sweep(kernels, &lock)?;
+    kernels.sweep(&lock)?;
     let target = kernels.directory().join(directory_name(&offer.name));
     if let Some(kernel) = read_stored(&target) {
         progress(FetchProgress::Cached { kernel: offer.name.clone() });
@@ -106,7 +105,7 @@ fn fetch(
     let attempted = format!("cannot fetch {}", offer.name);
     let needed = "on a system without dpkg name a kernel of your own: path:IMAGE,modules=DIR";
     let unpacker = kernels.programs().need("dpkg-deb", &attempted, needed)?;
-    let draft = incoming(kernels, &offer.name);
+    let draft = kernels.incoming(&offer.name);
     let outcome = check_space(&kernels.directory(), needed_bytes(offer), &attempted)
         .and_then(|()| download(kernels, offer, &draft, progress))
         .and_then(|files| {

@@ -3,7 +3,7 @@
 use crate::Kernel;
 use crate::archive::{Archive, Index};
 use crate::boot_image::release_of_image;
-use crate::cache_entry::{incoming, read_stored};
+use crate::cache_entry::{INCOMING, directory_name, read_stored};
 use crate::debian_version::compare_versions;
 use crate::kernel_name::{KernelName, Selection};
 use crate::offer::Offer;
@@ -64,6 +64,25 @@ impl Kernels {
     /// Where kernels lie in the cache.
     pub fn directory(&self) -> PathBuf {
         self.cache.join("kernels")
+    }
+
+    /// Where a kernel of this name is put together.
+    pub fn incoming(&self, name: &str) -> PathBuf {
+        self.directory().join(format!("{INCOMING}{}", directory_name(name)))
+    }
+
+    /// Removes what interrupted fetches left, while the cache is locked.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn sweep(&self, _: &CacheLock) -> Result<()> {
+        let entries = fs::read_dir(self.directory()).into_iter().flatten().flatten();
+        let is_left = |name: &str| name.starts_with(INCOMING);
+        for entry in entries.filter(|entry| is_left(&entry.file_name().to_string_lossy())) {
+            let path = entry.path();
+            fs::remove_dir_all(&path).map_err(|error| Error::file("remove", &path, error))?;
+        }
+        Ok(())
     }
 
     /// Every kernel of the cache, newest last.
@@ -239,7 +258,7 @@ impl Kernels {
         let kernel = self.find(name)?;
         let directory = kernel.image.parent().unwrap_or(&kernel.image).to_owned();
         // Renamed first: half a directory must not count as a kernel.
-        let doomed = incoming(self, &kernel.name);
+        let doomed = self.incoming(&kernel.name);
         fs::rename(&directory, &doomed)
             .and_then(|()| fs::remove_dir_all(&doomed))
             .map_err(|error| Error::file("remove", &directory, error))?;

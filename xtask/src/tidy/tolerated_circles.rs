@@ -19,15 +19,6 @@ pub const TOLERATED: &[Tangle] = &[
         imports: &[("venue_entry", "catalogue", "a venue is opened with the catalogue it is in")],
     },
     Tangle {
-        folder: "crates/kernels",
-        parent: "",
-        imports: &[(
-            "cache_entry",
-            "kernels",
-            "an entry lies in the directory that `Kernels` names",
-        )],
-    },
-    Tangle {
         folder: "crates/model",
         parent: "",
         imports: &[
