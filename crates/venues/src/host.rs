@@ -1,41 +1,16 @@
 //! The host: trials on the machine in front of the user.
 
+use crate::HostSettings;
 use crate::programs::Programs;
 use crate::refusals;
 use contract::document::{ExperimentProblems, Table};
 use contract::{
-    Catalogue, ConfiguredVenue, Description, Error, Event, Factor, Footprint, Interrupt, Knob,
-    Missing, Neighbour, Refusal, Result, Venue, VenueContext, VenueEntry, VenueFacts, VenueSession,
+    ConfiguredVenue, Description, Error, Event, Factor, Footprint, Interrupt, Knob, Missing,
+    Neighbour, Refusal, Result, Venue, VenueContext, VenueEntry, VenueFacts, VenueSession,
 };
 use executor::{Executor, ExecutorSettings, LONGEST_STANDSTILL};
 use model::{Fingerprint, Plan, Record, Trial};
-use std::path::{Path, PathBuf};
-use sys::Machine;
-
-/// What the host venue is told about its surroundings.
-#[derive(Clone)]
-pub struct HostSettings {
-    /// The machine.
-    pub machine: Machine,
-    /// Everything that can be named.
-    pub catalogue: Catalogue,
-    /// This binary.
-    pub executable: PathBuf,
-    /// How the guardian is told which machine.
-    pub machine_arguments: Vec<String>,
-}
-
-impl HostSettings {
-    /// What the command line knows, of that machine.
-    pub(crate) fn of(context: &dyn VenueContext, machine: Machine) -> Self {
-        Self {
-            machine_arguments: context.machine_arguments(&machine),
-            machine,
-            catalogue: context.catalogue(),
-            executable: context.executable(),
-        }
-    }
-}
+use std::path::Path;
 
 /// Trials on this machine.
 pub struct Host {

@@ -2,7 +2,7 @@
 //! built anew is another one.
 
 use crate::HostSettings;
-use crate::vm::artefact_error;
+use crate::errors::artefact_error;
 use contract::{Error, Result};
 use model::{Fingerprint, Level, Missing, Plan};
 use sha2::{Digest, Sha256};

@@ -37,12 +37,13 @@ pub use inspect::inspect;
 pub use kernel::KernelFactor;
 pub use vcpus::Vcpus;
 
+use crate::errors::artefact_error;
 use crate::programs::{self, Programs, of_levels};
 use crate::{Host, HostSettings};
 use boot::Booter;
 use contract::{
-    BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, Missing, Result,
-    Venue, VenueContext, VenueSession,
+    BootSpec, Catalogue, Description, Error, Event, Interrupt, Knob, Missing, Result, Venue,
+    VenueContext, VenueSession,
 };
 use executor::{ExecutorSettings, GuardedMachine, LONGEST_STANDSTILL};
 use files::{GuestFiles, is_large, with_libraries};
@@ -376,14 +377,4 @@ fn boot_spec(catalogue: &Catalogue, subject: &Subject) -> Result<BootSpec> {
 
 fn lack(what: &str, error: Error) -> Missing {
     Missing { what: what.to_owned(), why: error.cause, remedy: error.remedy }
-}
-
-/// An error of what was fetched, in this crate's words.
-pub fn artefact_error(error: artefacts::Error) -> Error {
-    let kind = match error.kind {
-        artefacts::ErrorKind::Usage => ErrorKind::Usage,
-        artefacts::ErrorKind::Environment => ErrorKind::Environment,
-        artefacts::ErrorKind::Unsupported => ErrorKind::Unsupported,
-    };
-    Error { kind, attempted: error.attempted, cause: error.cause, remedy: error.remedy }
 }

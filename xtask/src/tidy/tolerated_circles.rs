@@ -28,14 +28,6 @@ pub const TOLERATED: &[Tangle] = &[
     },
     Tangle {
         folder: "crates/venues",
-        parent: "",
-        imports: &[
-            ("programs", "host", "`HostSettings` is defined in the file of the venue"),
-            ("programs", "vm", "what a guest asks of programs lies there"),
-        ],
-    },
-    Tangle {
-        folder: "crates/venues",
         parent: "vm",
         imports: &[
             ("qemu", "boot", "the error without QEMU is defined in the file of booting"),
