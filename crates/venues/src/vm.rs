@@ -17,6 +17,7 @@ mod host_load;
 mod image;
 mod inspect;
 mod kernel;
+mod memfd;
 mod patience;
 mod peer;
 mod qemu;

@@ -32,9 +32,7 @@ pub const TOLERATED: &[Tangle] = &[
         imports: &[
             ("qemu", "boot", "the error without QEMU is defined in the file of booting"),
             ("image", "files", "an image is made from a guest's files"),
-            ("scratch", "boot", "errors of booting are defined in the file of booting"),
             ("qemu", "host_load", "a machine's order holds what host load needs"),
-            ("scratch", "qemu", "memfds are made there"),
         ],
     },
 ];

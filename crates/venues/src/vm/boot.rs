@@ -6,7 +6,8 @@ use super::files::GuestFiles;
 use super::guest::{Greeting, Guest, Lost};
 use super::host_load::HostLoadPlan;
 use super::image::{self, ImageOrder};
-use super::qemu::{Engine, MachineOrder, Qemu, new_memfd};
+use super::memfd::{new_memfd, reopened};
+use super::qemu::{Engine, MachineOrder, Qemu};
 use super::scratch;
 use super::{VmHost, artefact_error};
 use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Phase, Result};
@@ -16,7 +17,6 @@ use model::{Disk, VmSettings};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -553,12 +553,6 @@ fn agent(path: &Path) -> Result<Vec<u8>> {
     let program = std::fs::read(path)
         .map_err(|error| Error::environment(format!("cannot read {}", path.display()), error))?;
     guest_images::loadable_part(&program).map_err(artefact_error)
-}
-
-/// The same file with an offset of its own, at its beginning.
-pub(crate) fn reopened(file: &File) -> Result<File> {
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    File::open(&path).map_err(|error| Error::environment(format!("cannot open {path}"), error))
 }
 
 pub(crate) fn no_qemu() -> Error {

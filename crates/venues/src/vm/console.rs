@@ -1,6 +1,6 @@
 //! What a guest printed: a log that is kept, and its last lines for a failure.
 
-use super::qemu::new_memfd;
+use super::memfd::new_memfd;
 use contract::{Error, Result, is_log_line};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

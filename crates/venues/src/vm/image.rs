@@ -3,7 +3,8 @@
 
 use super::artefact_error;
 use super::files::GuestFiles;
-use super::qemu::{FILES_SERIAL, SCRATCH_SERIAL, TOOLS_SERIAL, new_memfd};
+use super::memfd::new_memfd;
+use super::qemu::{FILES_SERIAL, SCRATCH_SERIAL, TOOLS_SERIAL};
 use artefacts::{MERGED, guest_path};
 use contract::{Error, Result};
 use guest_images::{Initramfs, ToolsImage};

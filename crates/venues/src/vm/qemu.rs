@@ -385,19 +385,6 @@ fn disk(words: &mut Words, id: &str, path: &str, is_read_only: bool) {
     words.pair("-device", format!("virtio-blk-pci,drive={id},serial={id}"));
 }
 
-/// A memfd.
-///
-/// # Errors
-/// When there is no room.
-pub(crate) fn new_memfd(name: &str, size_bytes: u64) -> Result<File> {
-    let attempted = || format!("cannot make {name} in memory");
-    let file = rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC)
-        .map(File::from)
-        .map_err(|error| Error::environment(attempted(), error))?;
-    file.set_len(size_bytes).map_err(|error| Error::environment(attempted(), error))?;
-    Ok(file)
-}
-
 /// QEMU, where it is installed.
 pub(crate) fn find(machine: &sys::Machine) -> Option<PathBuf> {
     machine.program(PROGRAM)

@@ -4,7 +4,8 @@
 
 use super::boot::{BootMode, Booter, facts, interrupted};
 use super::guest::Lost;
-use super::qemu::{Qemu, new_memfd};
+use super::memfd::new_memfd;
+use super::qemu::Qemu;
 use contract::{BootSpec, Error, Result};
 use model::{Fingerprint, Record, Trial};
 use std::fs::File;

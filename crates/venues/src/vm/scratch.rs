@@ -1,7 +1,7 @@
 //! The guest's scratch disk: ext4 in host memory, slow enough that waiting for it is waiting.
 //! The initramfs is memory, on which nothing ever waits for a write.
 
-use super::qemu::new_memfd;
+use super::memfd::{new_memfd, reopened};
 use contract::{Error, Result};
 use std::fs::File;
 use std::io;
@@ -53,7 +53,7 @@ pub(crate) fn make(machine: &Machine) -> Result<Option<File>> {
 /// # Errors
 /// When there is no memory for it.
 pub(crate) fn copy(disk: &File) -> Result<File> {
-    let mut from = super::boot::reopened(disk)?;
+    let mut from = reopened(disk)?;
     let mut to = new_memfd("schedlab-scratch", SIZE_BYTES)?;
     io::copy(&mut from, &mut to)
         .map_err(|error| Error::environment("cannot copy the guest's scratch disk", error))?;

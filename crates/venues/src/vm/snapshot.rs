@@ -103,7 +103,7 @@ fn keep(place: &Path, snapshot: &Snapshot, parts: [(&str, Option<&File>); 2]) ->
         fs::create_dir_all(&beside)?;
         for (name, part) in parts {
             let Some(part) = part else { continue };
-            let mut part = super::boot::reopened(part).map_err(io::Error::other)?;
+            let mut part = super::memfd::reopened(part).map_err(io::Error::other)?;
             let mut file = File::create_new(beside.join(name))?;
             io::copy(&mut part, &mut file)?;
             file.sync_all()?;
