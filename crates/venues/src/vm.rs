@@ -169,7 +169,7 @@ impl Venue for Vm {
     fn missing(&self, plan: &Plan) -> Vec<Missing> {
         let mut missing = Vec::new();
         if qemu::find(&self.host.host.machine).is_none() {
-            missing.push(lack("virtual machines", boot::no_qemu()));
+            missing.push(lack("virtual machines", qemu::no_qemu()));
         }
         if !self.host.agent.is_file() {
             missing.push(Missing {

@@ -30,7 +30,6 @@ pub const TOLERATED: &[Tangle] = &[
         folder: "crates/venues",
         parent: "vm",
         imports: &[
-            ("qemu", "boot", "the error without QEMU is defined in the file of booting"),
             ("image", "files", "an image is made from a guest's files"),
             ("qemu", "host_load", "a machine's order holds what host load needs"),
         ],

@@ -7,7 +7,7 @@ use super::guest::{Greeting, Guest, Lost};
 use super::host_load::HostLoadPlan;
 use super::image::{self, ImageOrder};
 use super::memfd::{new_memfd, reopened};
-use super::qemu::{Engine, MachineOrder, Qemu};
+use super::qemu::{Engine, MachineOrder, Qemu, no_qemu};
 use super::scratch;
 use super::{VmHost, artefact_error};
 use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Phase, Result};
@@ -553,14 +553,6 @@ fn agent(path: &Path) -> Result<Vec<u8>> {
     let program = std::fs::read(path)
         .map_err(|error| Error::environment(format!("cannot read {}", path.display()), error))?;
     guest_images::loadable_part(&program).map_err(artefact_error)
-}
-
-pub(crate) fn no_qemu() -> Error {
-    Error::unsupported(
-        "cannot start a virtual machine",
-        format!("{} is not on PATH", super::qemu::PROGRAM),
-        "install it: apt-get install qemu-system-x86",
-    )
 }
 
 pub(crate) fn interrupted(signal: i32) -> Error {

@@ -1,6 +1,6 @@
 //! What this machine has for virtual machines, without booting one.
 
-use super::{VmHost, accelerator, boot, qemu};
+use super::{VmHost, accelerator, qemu};
 use contract::{Missing, Result, VenuePrerequisite};
 
 /// Looks at everything; changes nothing and boots nothing.
@@ -15,7 +15,7 @@ pub fn inspect(host: &VmHost) -> Result<Vec<VenuePrerequisite>> {
     let qemu = match qemu::find(machine) {
         Some(path) => Ok(path.display().to_string()),
         None => {
-            let error = boot::no_qemu();
+            let error = qemu::no_qemu();
             missing("virtual machines", error.cause, &error.remedy)
         }
     };

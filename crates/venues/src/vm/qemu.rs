@@ -390,12 +390,21 @@ pub(crate) fn find(machine: &sys::Machine) -> Option<PathBuf> {
     machine.program(PROGRAM)
 }
 
+/// That it is not.
+pub(crate) fn no_qemu() -> Error {
+    Error::unsupported(
+        "cannot start a virtual machine",
+        format!("{PROGRAM} is not on PATH"),
+        "install it: apt-get install qemu-system-x86",
+    )
+}
+
 /// The first line that QEMU says of its version.
 ///
 /// # Errors
 /// When it is not installed or does not run.
 pub(crate) fn version(machine: &sys::Machine) -> Result<String> {
-    let program = find(machine).ok_or_else(super::boot::no_qemu)?;
+    let program = find(machine).ok_or_else(no_qemu)?;
     let output = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
     let output = output
         .map_err(|error| Error::environment(format!("cannot run {}", program.display()), error))?;
