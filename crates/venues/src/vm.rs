@@ -14,6 +14,7 @@ mod execute;
 mod files;
 mod guest;
 mod host_load;
+mod host_load_channel;
 mod image;
 mod inspect;
 mod kernel;

@@ -29,9 +29,6 @@ pub const TOLERATED: &[Tangle] = &[
     Tangle {
         folder: "crates/venues",
         parent: "vm",
-        imports: &[
-            ("image", "files", "an image is made from a guest's files"),
-            ("qemu", "host_load", "a machine's order holds what host load needs"),
-        ],
+        imports: &[("image", "files", "an image is made from a guest's files")],
     },
 ];

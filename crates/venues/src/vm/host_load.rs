@@ -2,6 +2,7 @@
 //! QEMU forwards, a process that sends, and a serial port through which the guest asks for it.
 
 use super::VmHost;
+use super::host_load_channel::HostLoadChannel;
 use super::qemu::{Qemu, pair};
 use contract::{Catalogue, Error, HostLoadSettings, Result};
 use executor::HostLoadProcess;
@@ -32,16 +33,6 @@ const NEEDS_SOCKET: &str = "it takes QEMU's own socket (pidfd_getfd, Linux 5.6 o
 pub(crate) struct HostLoadPlan {
     loads: Vec<(String, Parameters)>,
     ports: BTreeSet<u16>,
-}
-
-/// What a machine is started with for it.
-#[derive(Debug)]
-pub(crate) struct HostLoadChannel {
-    /// QEMU's end of the serial port.
-    pub port: OwnedFd,
-    ours: OwnedFd,
-    /// Where each port of the guest is reached.
-    pub addresses: BTreeMap<u16, SocketAddr>,
 }
 
 impl HostLoadPlan {

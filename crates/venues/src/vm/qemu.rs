@@ -6,7 +6,7 @@
 
 use super::cable::CableEnd;
 use super::control::Control;
-use super::host_load::HostLoadChannel;
+use super::host_load_channel::HostLoadChannel;
 use super::scratch::OPERATIONS_PER_SECOND;
 use contract::{
     Error, HOST_LOAD_HOST, HOST_LOAD_LINK, HOST_LOAD_NETWORK, HOST_LOAD_PORT, PrivateLink, Result,
