@@ -13,6 +13,7 @@ mod entry;
 mod execute;
 mod files;
 mod guest;
+mod guest_layout;
 mod host_load;
 mod host_load_channel;
 mod image;

@@ -26,9 +26,4 @@ pub const TOLERATED: &[Tangle] = &[
             ("comparisons", "plan", "comparisons name subjects of the plan that holds them"),
         ],
     },
-    Tangle {
-        folder: "crates/venues",
-        parent: "vm",
-        imports: &[("image", "files", "an image is made from a guest's files")],
-    },
 ];

@@ -1,7 +1,7 @@
 //! Files of the host that guests get at the same path: small ones lie in their memory, large
 //! ones and directories on a read-only disk, where they take none of it.
 
-use super::image::{DIRECTORIES, FILES_PLACE, way_into};
+use super::guest_layout::{DIRECTORIES, FILES_PLACE, way_into};
 use super::{VmHost, artefact_error};
 use artefacts::guest_path;
 use contract::{Error, Result};

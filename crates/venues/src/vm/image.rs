@@ -3,6 +3,7 @@
 
 use super::artefact_error;
 use super::files::GuestFiles;
+use super::guest_layout::{DIRECTORIES, FILES_PLACE, TOOLS_PLACE, way_into};
 use super::memfd::new_memfd;
 use super::qemu::{FILES_SERIAL, SCRATCH_SERIAL, TOOLS_SERIAL};
 use artefacts::{MERGED, guest_path};
@@ -12,16 +13,9 @@ use kernels::{Kernel, load_order};
 use model::{Disk, VmSettings};
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use wire::{GuestSettings, Mount};
 
-/// Directories of every guest, besides those of its /usr.
-pub(crate) const DIRECTORIES: [&str; 9] =
-    ["dev", "proc", "sys", "run", "tmp", "root", "etc", "mnt", "var/tmp"];
-/// Where read-only disks are mounted; their /usr is laid over the guest's, and links lead to
-/// the rest.
-pub(crate) const FILES_PLACE: &str = "/schedlab/files";
-const TOOLS_PLACE: &str = "/schedlab/tools";
 /// Files that programs of any kind look into, and what a machine without a network says there.
 const CONFIGURATION: [(&str, &str); 4] = [
     ("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"),
@@ -133,13 +127,6 @@ fn put_files(image: &mut Initramfs, order: &ImageOrder<'_>) -> artefacts::Result
         }
     }
     Ok(())
-}
-
-/// The link to what lies at a place of a read-only disk, and where it leads; none where the disk
-/// is laid over the guest's own.
-pub(crate) fn way_into(disk: &str, place: &Path) -> Option<(PathBuf, PathBuf)> {
-    let is_laid_over = place.starts_with("usr");
-    (!is_laid_over).then(|| (Path::new("/").join(place), Path::new(disk).join(place)))
 }
 
 /// What the guest needs to be talked to, and what the experiment wants.
@@ -287,15 +274,6 @@ mod tests {
         // What was copied is there, and no link beside it.
         let bytes = String::from_utf8_lossy(&image.finish()).into_owned();
         assert!(bytes.contains("/usr/lib/jvm/bin/java") && !bytes.contains("/usr/bin/tool"));
-    }
-
-    #[test]
-    fn links_lead_to_what_is_not_laid_over_the_guests_own() {
-        let way = |place: &str| way_into(TOOLS_PLACE, Path::new(place));
-        let java = "etc/java-17-openjdk/net.properties";
-        let (from, to) = (format!("/{java}"), format!("/schedlab/tools/{java}"));
-        assert_eq!(way(java), Some((from.into(), to.into())));
-        assert_eq!(way("usr/bin/java"), None);
     }
 
     #[test]
