@@ -1,8 +1,7 @@
 //! Which subjects are compared with each other, and how a factor groups them.
 
-use crate::{Level, Plan, Subject};
+use crate::{Level, Subject};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Which subjects are compared with each other.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,36 +79,6 @@ pub fn groups<'a>(subjects: &'a [Subject], factor: &str) -> Vec<Group<'a>> {
         }
     }
     groups
-}
-
-impl Subject {
-    /// Its levels of all other factors.
-    pub fn levels_but(&self, factor: &str) -> BTreeMap<&str, &Level> {
-        let others = self.levels.iter().filter(|(id, _)| *id != factor);
-        others.map(|(id, level)| (id.as_str(), level)).collect()
-    }
-}
-
-impl Plan {
-    /// What a subject is compared with first; a control with its twin. `None` of the
-    /// reference itself, and of the reference of a group.
-    pub fn compared_with(&self, id: &str) -> Option<&Subject> {
-        if self.subject(id)?.is_control {
-            return Some(self.reference());
-        }
-        // No list of all pairs: each subject asks, and pairs grow with the square of the subjects.
-        match &self.comparisons {
-            Comparisons::Reference | Comparisons::All => {
-                let first = self.subjects.iter().find(|subject| !subject.is_control);
-                first.filter(|first| first.id != id)
-            }
-            Comparisons::Within(factor) => {
-                let groups = groups(&self.subjects, factor);
-                let of_group = |group: &Group<'_>| group.others.iter().any(|other| other.id == id);
-                groups.into_iter().find(of_group).and_then(|group| group.reference)
-            }
-        }
-    }
 }
 
 #[cfg(test)]

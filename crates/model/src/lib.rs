@@ -7,6 +7,7 @@
 mod attempt;
 mod caveat;
 mod claim;
+mod compared_with;
 mod comparisons;
 mod cpu_list;
 mod digits;
@@ -41,6 +42,7 @@ mod sample;
 mod shared_name;
 mod shared_parts;
 mod storage;
+mod subject;
 mod sum_ns;
 mod trend;
 mod trial_value;
@@ -87,8 +89,7 @@ pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
     AbsentRuns, Background, BackgroundSession, Block, Imported, ImportedDesign, ImportedOrder,
-    Plan, STOPPED_AT_LOOK, SimSettings, Sitting, Subject, Trial, UnlikeMix, UseCase, Variant,
-    WorkloadPlan,
+    Plan, STOPPED_AT_LOOK, SimSettings, Sitting, Trial, UnlikeMix, UseCase, Variant, WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,
@@ -112,6 +113,7 @@ pub use sample::{Sample, SampleData};
 pub use shared_name::SharedName;
 pub use shared_parts::SharedParts;
 pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarget};
+pub use subject::Subject;
 pub use sum_ns::sum_ns;
 pub use trend::{LevelChange, Slope, SlopeInterval, Trend, TrendOutcome, TrendPoint};
 pub use trial_value::TrialValue;

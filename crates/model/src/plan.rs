@@ -1,9 +1,9 @@
 //! A plan: every trial of a campaign in the order it will run.
 
 use crate::{
-    Caveat, Claim, ClaimShape, Comparisons, GIVEN_PLAN_FORMAT, GivenChoices, Level, Metric,
+    Caveat, Claim, ClaimShape, Comparisons, GIVEN_PLAN_FORMAT, GivenChoices, Metric,
     ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PARTS_PLAN_FORMAT, PLAN_FORMAT, Pace, Parameters,
-    RESTED_PLAN_FORMAT, VENUE_PLAN_FORMAT, VenueSettings, VmSettings, sum_ns,
+    RESTED_PLAN_FORMAT, Subject, VENUE_PLAN_FORMAT, VenueSettings, VmSettings, sum_ns,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -96,26 +96,6 @@ pub struct Plan {
     /// Decisions the planner took that a reader should know (control dropped, blocks cut).
     #[serde(default)]
     pub notes: Vec<String>,
-}
-
-/// One arm of the experiment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subject {
-    /// kebab-case.
-    pub id: String,
-    /// Factor id to level; levels common to all subjects are included. A parameter of a
-    /// workload that this subject has otherwise is `WORKLOAD.PARAMETER`, of the workload's id.
-    pub levels: BTreeMap<String, Level>,
-    /// Whether this is the A/A control: a second copy of the reference.
-    pub is_control: bool,
-}
-
-impl Subject {
-    /// Whether such a level is a parameter of a workload, which the workload itself is given,
-    /// and not of a factor.
-    pub fn is_parameter(id: &str) -> bool {
-        id.contains('.')
-    }
 }
 
 /// One workload with its parameters and what is asked of it.
