@@ -4,6 +4,7 @@
 //! [`crate::keys!`] makes the constants and the list of them that help, schema and planner read, so
 //! that there is no key of a parameter that was not declared.
 
+use crate::shared_names::LENGTH;
 use crate::{Parameter, ParameterKind};
 use model::{ParameterValue, Parameters};
 use std::collections::BTreeMap;
@@ -157,6 +158,12 @@ impl Key<u64> {
         Self::new(name, ParameterKind::Duration { min, max }, default, summary)
     }
 
+    /// How long a load goes on; limits in nanoseconds. Its name is [`LENGTH`], by which the planner
+    /// finds it.
+    pub const fn length(min: u64, max: u64, default: &'static str, summary: &'static str) -> Self {
+        Self::duration(LENGTH, min, max, default, summary)
+    }
+
     /// A size; limits in bytes.
     pub const fn size(
         name: &'static str,
@@ -284,6 +291,7 @@ mod tests {
         OWN;
         LOOPS: u64 = count("loops", 1, 100, "10", "Rounds"),
         START: [String] = words("start", "", "The program").required(),
+        FOR: u64 = length(1, 1_000, "1us", "How long rounds go on"),
     }
 
     keys! {
@@ -303,7 +311,7 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|parameter| parameter.name).collect();
         assert_eq!(
             names,
-            ["loops", "start", "target", "mode", "pinned", "scale", "metrics"],
+            ["loops", "start", LENGTH, "target", "mode", "pinned", "scale", "metrics"],
             "in the order of the lists"
         );
         let text = |parameter: &Parameter| parameter.default.unwrap_or("true x");
@@ -313,6 +321,7 @@ mod tests {
         let parameters = Parameters(all.iter().map(value).collect());
         assert_eq!(LOOPS.of(&parameters), 10);
         assert_eq!(START.of(&parameters), ["true", "x"]);
+        assert_eq!(FOR.of(&parameters), 1_000);
         assert_eq!(TARGET.of(&parameters), 250_000_000);
         assert_eq!(MODE.of(&parameters), "fresh");
         assert!(IS_PINNED.of(&parameters));

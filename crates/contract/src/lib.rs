@@ -26,6 +26,7 @@ mod problem;
 mod recipe;
 mod requirement;
 mod service;
+pub mod shared_names;
 mod undo_check;
 mod venue;
 mod venue_entry;

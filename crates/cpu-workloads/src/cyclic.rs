@@ -48,7 +48,7 @@ contract::keys! {
     THREADS: u64 = count("threads", 1, 1024, "2", "Periodic threads"),
     INTERVAL: u64 = duration("interval", 10 * US, 10 * S, "1ms", "Period of the first thread"),
     DISTANCE: u64 = duration("distance", 0, S, "0", "Added to the period for each further thread"),
-    DURATION: u64 = duration("duration", MS, 3600 * S, "3s", "How long the threads run"),
+    DURATION: u64 = length(MS, 3600 * S, "3s", "How long the threads run"),
     MISSED: str = choice(
         "missed",
         &["count", "skip"],

@@ -55,7 +55,7 @@ contract::keys! {
     WORK: u64 = size("work", 0, 64 << 20, "64k", "Data each client compresses in a round"),
     MIN_SLEEP: u64 = duration("min_sleep", 0, 10 * S, "10ms", "Shortest sleep between rounds"),
     MAX_SLEEP: u64 = duration("max_sleep", 0, 10 * S, "50ms", "Longest sleep between rounds"),
-    DURATION: u64 = duration("duration", 10 * MS, 3600 * S, "3s", "How long rounds are begun"),
+    DURATION: u64 = length(10 * MS, 3600 * S, "3s", "How long rounds are begun"),
     PRESET: str = choice(
         "preset",
         &["none", "cfs-bfs-study"],

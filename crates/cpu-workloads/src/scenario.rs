@@ -72,7 +72,7 @@ contract::keys! {
         "0",
         "Tasks, or pairs where tasks wake each other; 0: one per CPU",
     ),
-    DURATION: u64 = duration("duration", 10 * MS, 3600 * S, "2s", "How long they do it"),
+    DURATION: u64 = length(10 * MS, 3600 * S, "2s", "How long they do it"),
     OPERATIONS: u64 = count(
         "operations",
         1,

@@ -57,7 +57,7 @@ contract::keys! {
     THINK: u64 = duration("think", 0, 10 * S, "100us", "Sleep at the start of each request"),
     LOCK: bool = flag("lock", "true", "Hold a spin lock of the CPU during the products"),
     WARMUP: u64 = duration("warmup", 0, 600 * S, "200ms", "Time before anything is recorded"),
-    DURATION: u64 = duration("duration", 10 * MS, 3600 * S, "5s", "Time that is recorded"),
+    DURATION: u64 = length(10 * MS, 3600 * S, "5s", "Time that is recorded"),
     RATE: f64 = number(
         "rate",
         0.0,

@@ -11,6 +11,7 @@ use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
 use crate::{boots, claims, digest, order, overrides, pace, quick, use_cases, within_factor};
 use contract::document::{ExperimentProblems, SourceLocation};
+use contract::shared_names::LENGTH;
 use contract::{Catalogue, ParameterKind, Workload};
 use model::{
     Block, PLAN_FORMAT, Pace, ParameterValue, Parameters, Plan, Subject, VenueSettings,
@@ -452,7 +453,7 @@ fn entangled(catalogue: &Catalogue, subjects: &[Subject]) -> Vec<String> {
         .collect()
 }
 
-/// Halves the parameter `duration`, where the workload has one and still accepts
+/// Halves the parameter [`LENGTH`], where the workload has one and still accepts
 /// the combination; for all subjects or for none.
 fn halve_duration(planned: &mut Planned) -> bool {
     let half = halved(planned.entry, &planned.plan.parameters);
@@ -477,10 +478,10 @@ fn halve_duration(planned: &mut Planned) -> bool {
 
 /// The parameters with half the duration, and how long the workload takes then.
 fn halved(workload: &dyn Workload, parameters: &Parameters) -> Option<(Parameters, u64)> {
-    let declared = workload.parameters().iter().find(|known| known.name == "duration")?;
+    let declared = workload.parameters().iter().find(|known| known.name == LENGTH)?;
     let ParameterKind::Duration { min, .. } = declared.kind else { return None };
     let mut parameters = parameters.clone();
-    let Some(ParameterValue::Duration(duration_ns)) = parameters.0.get_mut("duration") else {
+    let Some(ParameterValue::Duration(duration_ns)) = parameters.0.get_mut(LENGTH) else {
         return None;
     };
     let halved_ns = (*duration_ns / 2).max(min);

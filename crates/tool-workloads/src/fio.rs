@@ -87,8 +87,7 @@ contract::keys! {
     ),
     JOBS: u64 = count("jobs", 1, 256, "1", "Jobs, each a process"),
     DIRECT: bool = flag("direct", "true", "Whether the page cache is left out (O_DIRECT)"),
-    DURATION: u64 = duration(
-        "duration",
+    DURATION: u64 = length(
         0,
         24 * 3600 * S,
         "5s",

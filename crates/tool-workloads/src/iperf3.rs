@@ -83,7 +83,7 @@ contract::keys! {
         "1s",
         "Time before the measured one, in whole seconds",
     ),
-    DURATION: u64 = duration("duration", S, LONGEST_NS, "3s", "Measured time, in whole seconds"),
+    DURATION: u64 = length(S, LONGEST_NS, "3s", "Measured time, in whole seconds"),
 }
 
 /// Its largest write (MAX_BLOCKSIZE of its iperf.h), and the largest datagram.

@@ -72,7 +72,7 @@ contract::keys! {
         "10",
         "Of so many messages under load one is answered",
     ),
-    DURATION: u64 = duration("duration", S, LONGEST_NS, "3s", "How long it runs, in whole seconds"),
+    DURATION: u64 = length(S, LONGEST_NS, "3s", "How long it runs, in whole seconds"),
 }
 
 /// The largest datagram, which is its limit for both protocols.

@@ -55,7 +55,7 @@ contract::keys! {
     ),
     THINK: u64 = duration("think", 0, 60 * S, "1ms", "Pause between two reads, starts or sets"),
     WARMUP: u64 = duration("warmup", 0, 600 * S, "500ms", "Time before anything is recorded"),
-    DURATION: u64 = duration("duration", 10 * MS, 3600 * S, "5s", "Time that is recorded"),
+    DURATION: u64 = length(10 * MS, 3600 * S, "5s", "Time that is recorded"),
     READER_PRIORITY: str = text(
         "reader_priority",
         "none",

@@ -41,7 +41,7 @@ contract::keys! {
         "Bytes of each process's file or part of the device",
     ),
     WARMUP: u64 = duration("warmup", 0, 600 * S, "500ms", "Time before anything is counted"),
-    DURATION: u64 = duration("duration", 10 * MS, 3600 * S, "5s", "Time that is counted"),
+    DURATION: u64 = length(10 * MS, 3600 * S, "5s", "Time that is counted"),
 }
 
 /// What every process does.

@@ -62,7 +62,7 @@ contract::keys! {
         "200ms",
         "Time before the measured one",
     ),
-    DURATION: u64 = duration("duration", 10 * MS, control::LONGEST_NS, "3s", "Measured time"),
+    DURATION: u64 = length(10 * MS, control::LONGEST_NS, "3s", "Measured time"),
 }
 
 /// Size of a message and of a write where none is declared. The latter is iperf3's (-l).

@@ -46,13 +46,7 @@ struct Configuration {
 
 contract::keys! {
     pub OF_WAKEUP;
-    DURATION: u64 = duration(
-        "duration",
-        SECOND_NS / 2,
-        600 * SECOND_NS,
-        "4s",
-        "length of the measurement",
-    ),
+    DURATION: u64 = length(SECOND_NS / 2, 600 * SECOND_NS, "4s", "length of the measurement"),
     WORKERS: u64 = count("workers", 1, 256, "2", "how many"),
     MODE: str = choice("mode", &["closed", "open"], "closed", "how load arrives"),
     RATE: f64 = number("rate", 0.0, 1e6, "0", "requests per second when open"),

@@ -40,7 +40,7 @@ contract::keys! {
         "500ms",
         "Time at full rates before the measured one",
     ),
-    DURATION: u64 = duration("duration", 10 * MS, LONGEST_NS, "5s", "Measured time"),
+    DURATION: u64 = length(10 * MS, LONGEST_NS, "5s", "Measured time"),
     RAMP_DOWN: u64 = duration(
         "ramp_down",
         0,
