@@ -23,6 +23,7 @@ mod parameter;
 mod private_network;
 mod probe;
 mod problem;
+mod rate_search;
 mod recipe;
 mod requirement;
 mod service;
@@ -60,6 +61,7 @@ pub use private_network::{
 };
 pub use probe::{AttachedProbe, Cost, Probe, ProbeTarget};
 pub use problem::Problem;
+pub use rate_search::RateSearch;
 pub use recipe::Recipe;
 pub use requirement::Requirement;
 pub use service::{Service, ServiceFacts};

@@ -1,6 +1,8 @@
 //! What is run.
 
-use crate::{Description, LaunchSpec, Parameter, Problem, Result, Service, WorkloadFacts};
+use crate::{
+    Description, LaunchSpec, Parameter, Problem, RateSearch, Result, Service, WorkloadFacts,
+};
 use model::{Caveat, Metric, Parameters, RunReport, Sample};
 use sys::Machine;
 
@@ -26,6 +28,12 @@ pub trait Workload: Sync {
     /// duration or a size, and tests also run it with more. Required ones that depend on a user are
     /// not among them.
     fn brief(&self) -> &'static [(&'static str, &'static str)];
+
+    /// How it searches the highest rate that it sustains; none of one that sends no requests at
+    /// rates of ours.
+    fn rate_search(&self) -> Option<&'static RateSearch> {
+        None
+    }
 
     /// What it reports with its defaults, for the page of the catalogue. One that cannot be
     /// configured without what a user names leaves out what that adds.

@@ -9,8 +9,8 @@ use crate::application::{self, Application, Conduct, Inspection, Started};
 use crate::http::{self, DURATION, HttpLoad, LOAD, WARM_UP};
 use books::Books;
 use contract::{
-    Configured, Description, Error, LaunchSpec, Load, LongLivedService, Parameter, Problem, Result,
-    Service, ServiceFacts, Workload, WorkloadFacts,
+    Configured, Description, Error, LaunchSpec, Load, LongLivedService, Parameter, Problem,
+    RateSearch, Result, Service, ServiceFacts, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
 use servers::Servers;
@@ -114,6 +114,10 @@ impl Workload for Entry {
             load,
             parameters: parameters.clone(),
         }))
+    }
+
+    fn rate_search(&self) -> Option<&'static RateSearch> {
+        const { Some(&http::RATE_SEARCH) }
     }
 }
 

@@ -20,12 +20,12 @@ pub(crate) use ask::{answers, fetch};
 use capacity::Step;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
-    Requirement, Result, Workload, WorkloadFacts,
+    RateSearch, Requirement, Result, Workload, WorkloadFacts,
 };
 use engine::Generator;
 use model::{Metric, Parameters, RunReport, Sample};
 use schedule::Course;
-use settings::Flow;
+use settings::{Flow, SCALE, SEARCH, TARGET, TEST};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -116,6 +116,18 @@ latency from when due. RFC 9110 and 9112."#,
 
 const PARAMETERS: &[Parameter] = contract::join_keys!(SCENARIO_AT, LOAD);
 
+/// How a load that we send searches the highest rate, wherever it is part of a workload.
+pub(crate) const RATE_SEARCH: RateSearch = RateSearch {
+    test: (TEST, SEARCH),
+    target: TARGET,
+    duration: DURATION,
+    scale: SCALE,
+    sender: None,
+    rate: metrics::CAPACITY,
+    factor: metrics::CAPACITY_FACTOR,
+    answers: metrics::ANSWERS,
+};
+
 /// How long a service may take to answer a handshake before anything is changed.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 /// How long an answer to the set-up or the check may take: it may go over all data.
@@ -143,6 +155,10 @@ impl Workload for Entry {
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
         Ok(Box::new(HttpSettings::sent_by_us(parameters)?))
+    }
+
+    fn rate_search(&self) -> Option<&'static RateSearch> {
+        const { Some(&RATE_SEARCH) }
     }
 
     fn usual_metrics(&self) -> Vec<Metric> {
@@ -349,8 +365,8 @@ impl HttpLoad {
         })?;
         let per_second = self.settings.scenario.kinds.iter().map(|kind| kind.rate).sum::<f64>();
         let samples = vec![
-            Sample::values("capacity", vec![found.sustained * per_second]),
-            Sample::values("capacity_factor", vec![found.sustained]),
+            Sample::values(metrics::CAPACITY, vec![found.sustained * per_second]),
+            Sample::values(metrics::CAPACITY_FACTOR, vec![found.sustained]),
         ];
         Ok(Measurement { samples, operations: Some(answered) })
     }
@@ -364,7 +380,7 @@ impl HttpLoad {
         let seconds = (to_ns - from_ns) as f64 / S as f64;
         let mut samples = vec![
             Sample::histogram("latency", tally.latency()),
-            Sample::quotient("answers_per_second", tally.answers_in_time as f64, seconds),
+            Sample::quotient(metrics::ANSWERS, tally.answers_in_time as f64, seconds),
             Sample::proportion("failed", tally.failed(), tally.offered),
         ];
         for (name, kind) in self.names().iter().zip(&tally.kinds) {

@@ -9,7 +9,7 @@ use crate::application::{
 use crate::http::{self, ADDRESS, DURATION, HttpLoad, LOAD, SCENARIO_AT, WARM_UP};
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, LongLivedService, Parameter,
-    Problem, ProgramFile, Requirement, Result, Service, ServiceFacts, Tables, Workload,
+    Problem, ProgramFile, RateSearch, Requirement, Result, Service, ServiceFacts, Tables, Workload,
     WorkloadFacts,
 };
 use generator::Generator;
@@ -99,8 +99,8 @@ contract::keys! {
     SENDER;
     GENERATOR: str = choice(
         "generator",
-        &["own", "wrk", "gatling", "command"],
-        "own",
+        &[OURS, "wrk", "gatling", "command"],
+        OURS,
         "What sends the load: the scenario's requests, or a program",
     ),
     DRIVE: str = text(
@@ -120,6 +120,12 @@ const PARAMETERS: &[Parameter] = contract::join_keys!(OWN, CONDUCT, SCENARIO_AT,
 /// What is the same of a service that stands for several workloads: the address is its own, the
 /// rest of the load may be another one in each, and so may what sends it.
 const STANDING: &[Parameter] = contract::join_keys!(OWN, CONDUCT, &[ADDRESS.declared()]);
+
+/// What sends the load where no program was declared to: the workload itself.
+const OURS: &str = "own";
+
+/// As of `http`, but that a program may send the load.
+const RATE_SEARCH: RateSearch = RateSearch { sender: Some((GENERATOR, OURS)), ..http::RATE_SEARCH };
 
 /// Its name in metrics and files.
 const SERVICE: &str = "service";
@@ -186,6 +192,10 @@ impl Workload for Entry {
             drive: generator::words(parameters),
             parameters: parameters.clone(),
         }))
+    }
+
+    fn rate_search(&self) -> Option<&'static RateSearch> {
+        const { Some(&RATE_SEARCH) }
     }
 
     fn usual_metrics(&self) -> Vec<Metric> {

@@ -6,7 +6,7 @@ use crate::cli::capacity::Capacity;
 use crate::cli::{Common, Execution, PlanOptions, Presentation};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
-use contract::{Catalogue, Error, ErrorKind, Result};
+use contract::{Error, ErrorKind, RateSearch, Result};
 use model::{Outcome, Record, SampleData, format_duration, parse_duration};
 use std::io::Write;
 use std::path::Path;
@@ -19,6 +19,15 @@ const PARTS: [(&str, f64); 5] =
 /// Keys of an experiment that speak of workloads or metrics which a search does not have.
 const OF_OTHERS: [&str; 8] =
     ["quick", "claims", "use_cases", "margin", "blocks", "boots", "invocations", "comparisons"];
+
+/// The workload whose highest rate is searched.
+#[derive(Debug, Clone, Copy)]
+struct Searched<'e> {
+    /// As the experiment has it.
+    workload: &'e Table,
+    /// How it is told to search.
+    by: &'static RateSearch,
+}
 
 pub(super) fn run(common: &Common, arguments: &Capacity) -> Result<ExitCode> {
     if let Some(path) = &arguments.write {
@@ -33,9 +42,9 @@ pub(super) fn run(common: &Common, arguments: &Capacity) -> Result<ExitCode> {
     }
     let experiment: Table = toml::from_str(&text)
         .map_err(|error| Error::usage(format!("cannot read {shown_as}"), error, ""))?;
-    let workload = chosen(&experiment, arguments.workload.as_deref())?;
-    let label = label_of(workload).to_owned();
-    let search = encode(&search(&experiment, workload, arguments))?;
+    let searched = chosen(&experiment, arguments.workload.as_deref())?;
+    let label = label_of(searched.workload).to_owned();
+    let search = encode(&search(&experiment, searched, arguments))?;
     let name = format!("{name}-capacity");
     let Some(planned) = make(common, &search, &name, &name, &arguments.options)? else {
         return Ok(ExitCode::Usage);
@@ -52,7 +61,8 @@ pub(super) fn run(common: &Common, arguments: &Capacity) -> Result<ExitCode> {
         Err(code) => return Ok(code),
     };
     let records = store::load(&directory)?.records;
-    let (rates, factors) = (sorted(&records, "capacity"), sorted(&records, "capacity_factor"));
+    let RateSearch { rate, factor, .. } = searched.by;
+    let (rates, factors) = (sorted(&records, rate), sorted(&records, factor));
     let (Some(rate), Some(factor)) = (middle(&rates), middle(&factors)) else {
         let reason = records.iter().find_map(|record| match &record.outcome {
             Outcome::Failed { reason } => Some(reason.clone()),
@@ -77,36 +87,29 @@ pub(super) fn run(common: &Common, arguments: &Capacity) -> Result<ExitCode> {
     ))?;
     tell(&format!("the searches' records are in {}; no verdict uses them", directory.display()));
     if let Some(path) = &arguments.write {
-        write(path, &below(&experiment, workload, factor), &arguments.file)?;
+        write(path, &below(&experiment, searched, factor), &arguments.file)?;
         tell(&format!("written: {}; run it with schedlab run {}", path.display(), path.display()));
     }
     Ok(ExitCode::Done)
 }
 
 /// The workload that is searched.
-fn chosen<'e>(experiment: &'e Table, label: Option<&str>) -> Result<&'e Table> {
-    let catalogue: Catalogue = crate::catalogue();
-    let can_be_searched = |workload: &Table| {
-        let text = |key: &str| workload.get(key).and_then(Value::as_str);
-        let entry = text("use").and_then(|id| catalogue.workload(id));
-        let has_target = |entry: &dyn contract::Workload| {
-            entry.parameters().iter().any(|one| one.name == "target")
-        };
-        // Of other generators the rate is their own affair.
-        entry.is_some_and(has_target) && text("generator").is_none_or(|name| name == "own")
-    };
+fn chosen<'e>(experiment: &'e Table, label: Option<&str>) -> Result<Searched<'e>> {
     let all = experiment.get("workloads").and_then(Value::as_array).into_iter().flatten();
     let all: Vec<&Table> = all.filter_map(Value::as_table).collect();
     let found = match label {
-        Some(label) => all.iter().find(|workload| label_of(workload) == label),
-        None => all.iter().find(|workload| can_be_searched(workload)),
+        Some(label) => all.iter().copied().find(|workload| label_of(workload) == label),
+        None => all.iter().copied().find(|workload| rate_search(workload).is_some()),
     };
     let attempted = "cannot search the highest rate";
-    match found {
-        Some(workload) if can_be_searched(workload) => Ok(workload),
-        Some(workload) => {
+    match found.map(|workload| (workload, rate_search(workload))) {
+        Some((workload, Some(by))) => Ok(Searched { workload, by }),
+        Some((workload, None)) => {
             let cause = format!("{} sends no requests at rates of ours", label_of(workload));
-            Err(Error::usage(attempted, cause, "name one that does: http, service, bank"))
+            let all = crate::catalogue().workloads;
+            let able = all.iter().filter(|entry| entry.rate_search().is_some());
+            let able: Vec<&str> = able.map(|entry| entry.describe().id).collect();
+            Err(Error::usage(attempted, cause, format!("name one that does: {}", able.join(", "))))
         }
         None => {
             let labels: Vec<&str> = all.iter().map(|workload| label_of(workload)).collect();
@@ -119,13 +122,25 @@ fn chosen<'e>(experiment: &'e Table, label: Option<&str>) -> Result<&'e Table> {
     }
 }
 
+/// How a workload of an experiment searches its highest rate; none of one that sends no requests at
+/// rates of ours.
+fn rate_search(workload: &Table) -> Option<&'static RateSearch> {
+    let text = |key: &str| workload.get(key).and_then(Value::as_str);
+    let by = crate::catalogue().workload(text("use")?)?.rate_search()?;
+    match &by.sender {
+        // Of other generators the rate is their own affair.
+        Some((sender, ours)) if text(sender.name()).is_some_and(|name| name != *ours) => None,
+        _ => Some(by),
+    }
+}
+
 fn label_of(workload: &Table) -> &str {
     let text = |key: &str| workload.get(key).and_then(Value::as_str);
     text("label").or_else(|| text("use")).unwrap_or_default()
 }
 
 /// The experiment that searches: the first subject, one workload.
-fn search(experiment: &Table, workload: &Table, arguments: &Capacity) -> Table {
+fn search(experiment: &Table, searched: Searched<'_>, arguments: &Capacity) -> Table {
     let mut search = without(experiment);
     let text = |text: &str| Value::String(text.to_owned());
     search.insert("title".into(), text("The highest rate that is sustained"));
@@ -137,13 +152,15 @@ fn search(experiment: &Table, workload: &Table, arguments: &Capacity) -> Table {
     let first = subjects.and_then(|subjects| subjects.iter().next());
     let first = first.map(|(id, levels)| (id.clone(), levels.clone()));
     search.insert("subjects".into(), Value::Table(first.into_iter().collect()));
+    let Searched { workload, by } = searched;
     let mut one = workload.clone();
     one.remove("subjects");
+    let (test, to_search) = &by.test;
     for (key, value) in [
-        ("test", "capacity"),
-        ("target", &arguments.target),
-        ("duration", &arguments.step),
-        ("primary", "capacity"),
+        (test.name(), *to_search),
+        (by.target.name(), arguments.target.as_str()),
+        (by.duration.name(), arguments.step.as_str()),
+        ("primary", by.rate),
     ] {
         one.insert(key.into(), text(value));
     }
@@ -152,7 +169,8 @@ fn search(experiment: &Table, workload: &Table, arguments: &Capacity) -> Table {
 }
 
 /// The experiment that compares at parts of a factor.
-fn below(experiment: &Table, workload: &Table, factor: f64) -> Table {
+fn below(experiment: &Table, searched: Searched<'_>, factor: f64) -> Table {
+    let Searched { workload, by } = searched;
     let mut below = without(experiment);
     for key in ["margin", "blocks", "invocations", "comparisons"] {
         if let Some(value) = experiment.get(key) {
@@ -164,13 +182,13 @@ fn below(experiment: &Table, workload: &Table, factor: f64) -> Table {
         one.insert("label".into(), Value::String(label.to_owned()));
         // Four digits: a search tells no more.
         let scale: f64 = format!("{:.3e}", factor * part).parse().unwrap_or(factor * part);
-        one.insert("scale".into(), Value::Float(scale));
-        if let Some(duration) = lengthened(workload, scale) {
-            one.insert("duration".into(), Value::String(duration));
+        one.insert(by.scale.name().into(), Value::Float(scale));
+        if let Some(duration) = lengthened(searched, scale) {
+            one.insert(by.duration.name().into(), Value::String(duration));
         }
         if part > 1.0 {
             // Where queues grow, latency is how long the load lasted.
-            one.insert("primary".into(), Value::String("answers_per_second".to_owned()));
+            one.insert("primary".into(), Value::String(by.answers.to_owned()));
         }
         Value::Table(one)
     };
@@ -181,17 +199,15 @@ fn below(experiment: &Table, workload: &Table, factor: f64) -> Table {
 /// How long a load takes that sends as many requests as the workload's own, at this lower scale: of
 /// fewer than five of a kind the planner says that they say nothing. None where the scale is no
 /// lower.
-fn lengthened(workload: &Table, scale: f64) -> Option<String> {
+fn lengthened(searched: Searched<'_>, scale: f64) -> Option<String> {
+    let Searched { workload, by } = searched;
     let number = |value: &Value| match value {
         Value::String(text) => text.trim().parse().ok(),
         _ => value.as_float().or(value.as_integer().map(|whole| whole as f64)),
     };
-    let own = workload.get("scale").and_then(number).unwrap_or(1.0);
-    let catalogue: Catalogue = crate::catalogue();
-    let entry = workload.get("use").and_then(Value::as_str).and_then(|id| catalogue.workload(id));
-    let parameters = entry.map(|entry| entry.parameters()).unwrap_or_default();
-    let by_default = parameters.iter().find(|one| one.name == "duration")?.default;
-    let duration = workload.get("duration").and_then(Value::as_str).or(by_default)?;
+    let own = workload.get(by.scale.name()).and_then(number).unwrap_or(1.0);
+    let declared = by.duration.declared();
+    let duration = workload.get(declared.name).and_then(Value::as_str).or(declared.default)?;
     let duration_ns = parse_duration(duration).ok()? as f64 * own / scale;
     // Whole milliseconds read well.
     let longer_ms = (duration_ns / 1e6).ceil() as u64;
@@ -292,9 +308,9 @@ mod tests {
     #[test]
     fn what_is_compared_lies_at_parts_of_what_was_found() {
         let experiment: Table = toml::from_str(TEXT).unwrap();
-        let workload = chosen(&experiment, None).unwrap();
-        assert_eq!(label_of(workload), "plain");
-        let below = below(&experiment, workload, 12.3456);
+        let searched = chosen(&experiment, None).unwrap();
+        assert_eq!(label_of(searched.workload), "plain");
+        let below = below(&experiment, searched, 12.3456);
         let workloads = below["workloads"].as_array().unwrap();
         let scales: Vec<f64> =
             workloads.iter().map(|one| one["scale"].as_float().unwrap()).collect();
@@ -308,9 +324,9 @@ mod tests {
     #[test]
     fn a_service_slower_than_its_scenario_is_asked_as_often_and_for_longer() {
         let experiment: Table = toml::from_str(TEXT).unwrap();
-        let workload = chosen(&experiment, None).unwrap();
+        let Searched { workload, by } = chosen(&experiment, None).unwrap();
         let durations = |workload: &Table, factor: f64| -> Vec<Option<String>> {
-            let below = below(&experiment, workload, factor);
+            let below = below(&experiment, Searched { workload, by }, factor);
             let all = below["workloads"].as_array().unwrap().iter();
             all.map(|one| one.get("duration").map(|text| text.as_str().unwrap().to_owned()))
                 .collect()

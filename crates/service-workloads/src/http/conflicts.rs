@@ -1,7 +1,7 @@
 //! Loads that cannot be meant.
 
 use super::Scenario;
-use super::settings::{ARRIVALS, Flow, HttpSettings, SCALE, TEST, USUAL_ARRIVALS};
+use super::settings::{ARRIVALS, Flow, HttpSettings, SCALE, SEARCH, TEST, USUAL_ARRIVALS};
 use contract::Problem;
 use model::Parameters;
 use std::net::SocketAddr;
@@ -29,7 +29,7 @@ impl HttpSettings {
     ) -> Result<Self, Vec<Problem>> {
         let settings = Self::of(parameters);
         let mut wrong: Vec<Problem> = Vec::new();
-        if TEST.of(parameters) == "capacity" {
+        if TEST.of(parameters) == SEARCH {
             wrong.push(
                 "test = \"capacity\": rates are searched by our own generator alone (own)".into(),
             );

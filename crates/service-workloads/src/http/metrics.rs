@@ -2,6 +2,13 @@
 
 use model::{Direction, Metric, Reduction, Unit};
 
+/// Right answers per second.
+pub(super) const ANSWERS: &str = "answers_per_second";
+/// The highest rate that is sustained.
+pub(super) const CAPACITY: &str = "capacity";
+/// The same as a factor of the scenario's rates.
+pub(super) const CAPACITY_FACTOR: &str = "capacity_factor";
+
 /// The percentiles of `latency`.
 const QUANTILES: [(&str, f64); 6] =
     [("p50", 0.5), ("p75", 0.75), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
@@ -15,7 +22,7 @@ pub(super) fn of_load(names: &[&str], is_open: bool) -> Vec<Metric> {
     let mut metrics = quantiles("latency", "Time from when a request was due to its answer");
     let summary = "Right answers per second";
     let rate = Reduction::Quotient;
-    metrics.push(Metric::new("answers_per_second", Unit::PerSecond, higher, rate, summary));
+    metrics.push(Metric::new(ANSWERS, Unit::PerSecond, higher, rate, summary));
     let summary = "Requests with a wrong answer, or none in time".to_owned();
     metrics.push(fraction("failed".to_owned(), summary));
     for name in names {
@@ -49,9 +56,9 @@ pub(super) fn of_load(names: &[&str], is_open: bool) -> Vec<Metric> {
 pub(super) fn of_search() -> Vec<Metric> {
     let summary = "Highest rate of requests, all kinds together, that is sustained";
     let (unit, higher) = (Unit::PerSecond, Direction::Higher);
-    let capacity = Metric::new("capacity", unit, higher, Reduction::Median, summary);
+    let capacity = Metric::new(CAPACITY, unit, higher, Reduction::Median, summary);
     let summary = "The same as a factor of the scenario's rates";
-    let factor = Metric::new("capacity_factor", Unit::Plain, higher, Reduction::Median, summary);
+    let factor = Metric::new(CAPACITY_FACTOR, Unit::Plain, higher, Reduction::Median, summary);
     vec![capacity, Metric { is_description: true, ..factor }]
 }
 

@@ -57,7 +57,7 @@ contract::keys! {
     ),
     TEST: str = choice(
         "test",
-        &["load", "capacity"],
+        &["load", SEARCH],
         "load",
         "Load at the given rates, or search the highest ones that are sustained",
     ),
@@ -70,6 +70,8 @@ contract::keys! {
     ),
 }
 
+/// The word for a search of the highest rates that are sustained.
+pub(super) const SEARCH: &str = "capacity";
 /// When requests go where nothing is said.
 pub(super) const USUAL_ARRIVALS: &str = "poisson";
 const LONGEST_NS: u64 = 24 * 3600 * S;
@@ -162,7 +164,7 @@ impl HttpSettings {
         if flow == Flow::Closed && (scale - 1.0).abs() > 0.0 {
             wrong.push("a closed loop has no rate to scale: use more connections".to_owned());
         }
-        let is_search = TEST.of(parameters) == "capacity";
+        let is_search = TEST.of(parameters) == SEARCH;
         if is_search && flow == Flow::Closed {
             wrong.push("a closed loop has no rate to search: use another of arrivals".to_owned());
         }
