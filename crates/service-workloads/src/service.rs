@@ -7,6 +7,7 @@ use crate::application::{
     self, Application, CONDUCT, Conduct, Drive, GENERATOR_AT, STEADY_WITHIN, Started,
 };
 use crate::http::{self, ADDRESS, DURATION, HttpLoad, LOAD, SCENARIO_AT, WARM_UP};
+use contract::shared_names;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, LongLivedService, Parameter,
     Problem, ProgramFile, RateSearch, Requirement, Result, Service, ServiceFacts, Tables, Workload,
@@ -82,11 +83,15 @@ numbers come from one run each."#,
 contract::keys! {
     OWN;
     START: [String] = words(
-        "start",
+        shared_names::SERVICE_COMMAND_LINE,
         "",
         "The service and its arguments; a text is split as a shell splits words",
     ).required(),
-    DIRECTORY: str = text("directory", "", "Where it runs; empty: where schedlab was started"),
+    DIRECTORY: str = text(
+        shared_names::DIRECTORY,
+        "",
+        "Where it runs; empty: where schedlab was started",
+    ),
     READY: str = text(
         "ready",
         "",
@@ -110,7 +115,7 @@ contract::keys! {
          of its own",
     ),
     METRICS: Tables = table(
-        "metrics",
+        shared_names::PICKED,
         "Figures picked from what the program prints, as in `command`",
     ),
 }

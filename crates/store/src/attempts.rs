@@ -6,6 +6,7 @@ use crate::durable::{make_directories, read_limited_on, replace_on};
 use crate::known_records::KnownRecords;
 use crate::load::{read_state, read_state_on};
 use crate::lookup::{CampaignEntry, all};
+use contract::shared_names::{COMMAND_LINE, SERVICE_COMMAND_LINE};
 use model::{
     Attempt, DOCUMENT_BYTES, Level, ParameterValue, Parameters, Plan, Subject, WorkloadPlan,
 };
@@ -43,7 +44,7 @@ const FORMAT: &str = "schedlab.attempt/2";
 /// Letters that are kept of a digest: 64 bits tell all that one machine ever compares apart.
 const DIGITS: usize = 16;
 /// Parameters by which a workload that runs any program is told which one.
-const PROGRAMS: [&str; 2] = ["run", "start"];
+const PROGRAMS: [&str; 2] = [COMMAND_LINE, SERVICE_COMMAND_LINE];
 
 impl fmt::Display for Attempts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,5 +1,6 @@
 //! Any program: what it used, and metrics picked from what it printed.
 
+use contract::shared_names;
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, ProgramFile,
     Requirement, Result, Tables, Workload, WorkloadFacts,
@@ -63,12 +64,16 @@ run `env NAME=value program`. Under SCHED_DEADLINE the program itself cannot for
 contract::keys! {
     PARAMETERS;
     RUN: [String] = words(
-        "run",
+        shared_names::COMMAND_LINE,
         "",
         "The program and its arguments; a text is split as a shell splits words",
     ).required(),
-    DIRECTORY: str = text("directory", "", "Where it runs; empty: where schedlab was started"),
-    METRICS: Tables = table("metrics", "Figures picked from its output"),
+    DIRECTORY: str = text(
+        shared_names::DIRECTORY,
+        "",
+        "Where it runs; empty: where schedlab was started",
+    ),
+    METRICS: Tables = table(shared_names::PICKED, "Figures picked from its output"),
     EXPECT_EXIT: u64 = count("expect_exit", 0, 255, "0", "The exit code of success"),
     OUTPUT_LIMIT: u64 = size(
         "output_limit",

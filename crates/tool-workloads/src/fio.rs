@@ -3,6 +3,7 @@
 mod arguments;
 mod job_file;
 
+use contract::shared_names;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
     ProgramFile, Requirement, Result, Workload, WorkloadFacts,
@@ -100,7 +101,11 @@ contract::keys! {
         "0",
         "Seed of the offsets; 0: the trial's",
     ),
-    JOB_FILE: str = text("job_file", "", "A job file of your own instead of these parameters"),
+    JOB_FILE: str = text(
+        shared_names::JOB_FILE,
+        "",
+        "A job file of your own instead of these parameters",
+    ),
 }
 
 /// fio's json+ has a line for each distinct latency; this is far above any real one.

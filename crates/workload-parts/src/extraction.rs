@@ -1,6 +1,7 @@
 //! Figures picked from a program's output. What finds nothing is an error.
 
 use contract::Tables;
+use contract::shared_names::{CSV, JSON, REGEX};
 use model::{Direction, Metric, Reduction, Unit};
 use regex::{Regex, RegexBuilder};
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ enum Finder {
     Csv(String),
 }
 
-const KEYS: &[&str] = &["regex", "json", "csv", "direction", "unit", "reduction", "from"];
+const KEYS: &[&str] = &[REGEX, JSON, CSV, "direction", "unit", "reduction", "from"];
 
 /// Units as a user writes them.
 const UNITS: &[(&str, Unit, f64)] = &[
@@ -72,7 +73,7 @@ impl Pick {
             return Err(wrong(format!("has no key `{unknown}`; its keys are {}", KEYS.join(", "))));
         }
         let key = |name: &str| keys.get(name).map(String::as_str);
-        let finder = match (key("regex"), key("json"), key("csv")) {
+        let finder = match (key(REGEX), key(JSON), key(CSV)) {
             (Some(pattern), None, None) => Finder::Regex(regex(pattern).map_err(wrong)?),
             (None, Some(pointer), None) if pointer.is_empty() || pointer.starts_with('/') => {
                 Finder::Json(pointer.to_owned())

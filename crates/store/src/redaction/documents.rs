@@ -4,6 +4,7 @@
 use super::kernel_line;
 use super::kind::SecretKind;
 use super::replacer::Replacer;
+use contract::shared_names::{COMMAND_LINE, DIRECTORY, JOB_FILE, PICKED, PICKS};
 use model::CaveatCode;
 use serde_json::{Map, Value};
 
@@ -40,11 +41,8 @@ const PUBLIC: &str = "kernel.config_digest";
 const PROGRAM: &str = "program.";
 /// What is meant by the detail of a caveat that names programs; no field has such a name.
 const CAVEAT_OF_PROGRAMS: &str = "caveat of programs";
-/// Picks of metrics from a program's output.
-pub(super) const PICKS: [&str; 3] = ["csv", "json", "regex"];
-
 /// Parameters that are paths as a whole, relative ones too, which nothing in them shows.
-pub(super) const PATHS: [&str; 2] = ["directory", "job_file"];
+pub(super) const PATHS: [&str; 2] = [DIRECTORY, JOB_FILE];
 
 /// Adds what documents give away themselves: names in home directories and addresses, command
 /// lines, names of imported files. Placeholders of a redaction before are noted.
@@ -65,7 +63,8 @@ pub(super) fn learn(value: &Value, replacer: &mut Replacer, is_ordinary: &dyn Fn
                 learn(field, replacer, is_ordinary);
             }
             if fields.get("uses").is_some_and(|uses| uses == "command") {
-                let words = value.pointer("/parameters/run/words").and_then(Value::as_array);
+                let run = fields.get("parameters").and_then(|all| all.get(COMMAND_LINE));
+                let words = run.and_then(|run| run.get("words")).and_then(Value::as_array);
                 let words: Vec<&str> =
                     words.into_iter().flatten().filter_map(Value::as_str).collect();
                 learn_command(&words, replacer, is_ordinary);
@@ -198,12 +197,12 @@ fn redact_command(workload: &mut Map<String, Value>, replacer: &mut Replacer) {
         return;
     };
     if let Some(Value::Array(words)) =
-        parameters.get_mut("run").and_then(|run| run.get_mut("words"))
+        parameters.get_mut(COMMAND_LINE).and_then(|run| run.get_mut("words"))
     {
         let line: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
         *words = vec![command(&line.join(" "), replacer).into()];
     }
-    let tables = parameters.get_mut("metrics").and_then(|metrics| metrics.get_mut("table"));
+    let tables = parameters.get_mut(PICKED).and_then(|metrics| metrics.get_mut("table"));
     for table in tables.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
         for (name, field) in table.as_object_mut().into_iter().flatten() {
             if let (true, Value::String(text)) = (PICKS.contains(&name.as_str()), field) {

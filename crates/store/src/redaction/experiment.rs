@@ -1,9 +1,10 @@
 //! An experiment's text without its comments and secrets. Its layout and the order of its tables
 //! stay: the first subject is the reference.
 
-use super::documents::{PATHS, PICKS, command, learn_command, path};
+use super::documents::{PATHS, command, learn_command, path};
 use super::kind::SecretKind;
 use super::replacer::Replacer;
+use contract::shared_names::{COMMAND_LINE, PICKS};
 
 /// Keys whose text is one of our own words.
 const OURS: [&str; 6] = ["accelerator", "direction", "reduction", "unit", "use", "venue"];
@@ -31,7 +32,7 @@ pub(super) fn learn(text: &str, replacer: &mut Replacer, is_ordinary: &dyn Fn(&s
             }
             Part::Text(text) => {
                 quoted.clone_from(&text);
-                if key == "run" && !is_key(&before, parts.peek()) {
+                if key == COMMAND_LINE && !is_key(&before, parts.peek()) {
                     let words: Vec<&str> = text.split_whitespace().collect();
                     learn_command(&words, replacer, is_ordinary);
                 }
@@ -64,7 +65,7 @@ pub(super) fn redacted(text: &str, replacer: &mut Replacer) -> Option<String> {
                 quoted.clone_from(&text);
                 let text = match key.as_str() {
                     _ if is_key(&before, parts.peek()) => replacer.text(&text),
-                    "run" => command(&gathered(text, &mut parts), replacer),
+                    COMMAND_LINE => command(&gathered(text, &mut parts), replacer),
                     key => replaced(key, &text, replacer),
                 };
                 redacted += &toml::Value::String(text).to_string();
