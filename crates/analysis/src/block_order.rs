@@ -236,16 +236,7 @@ mod tests {
 
     #[test]
     fn a_subject_stands_apart_where_it_seldom_comes_first_and_not_in_a_latin_square() {
-        let question = model::Question {
-            workload: "w".to_owned(),
-            metric: "m".to_owned(),
-            unit: model::Unit::Nanoseconds,
-            direction: Direction::Lower,
-            subject: "b".to_owned(),
-            reference: "a".to_owned(),
-            role: model::Role::Primary,
-            family: "declared".to_owned(),
-        };
+        let question = fixtures::question("w", "m", "b", "a");
         let of = |later: &[f64]| stands_apart(later, &question, OrderOrigin::Rows);
         // So many blocks of two, in so many of which b comes first: more seldom than p = 0.05, or never.
         let two = |first: usize, blocks: usize| {

@@ -4,8 +4,8 @@ use fixtures::subject;
 use model::{
     Attempt, Binding, BlockEffect, Caveat, CaveatCode, DecidingInterval, Direction, Effect,
     FailureCount, Finding, Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric,
-    Obstacle, Outcome, Plan, Planning, Question, Record, Records, Reduction, Role, Sample,
-    Strength, Unit, Verdict, WorkloadPlan,
+    Obstacle, Outcome, Plan, Planning, Record, Records, Reduction, Role, Sample, Strength, Unit,
+    Verdict, WorkloadPlan,
 };
 use report::{Inputs, Language};
 use std::collections::BTreeMap;
@@ -367,16 +367,7 @@ pub struct Draft(Finding);
 
 impl Draft {
     pub fn new(workload: &str, metric: &str, subject: &str) -> Self {
-        Self(fixtures::finding(Question {
-            workload: workload.to_owned(),
-            metric: metric.to_owned(),
-            unit: Unit::Nanoseconds,
-            direction: Direction::Lower,
-            subject: subject.to_owned(),
-            reference: "baseline".to_owned(),
-            role: Role::Primary,
-            family: model::DECLARED_FAMILY.to_owned(),
-        }))
+        Self(fixtures::finding(fixtures::question(workload, metric, subject, "baseline")))
     }
 
     pub fn against(mut self, reference: &str) -> Self {

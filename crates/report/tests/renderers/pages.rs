@@ -18,16 +18,7 @@ fn question(
     direction: Direction,
     role: Role,
 ) -> Question {
-    Question {
-        workload: workload.to_owned(),
-        metric: metric.to_owned(),
-        unit,
-        direction,
-        subject: subject.to_owned(),
-        reference: "other".to_owned(),
-        role,
-        family: model::DECLARED_FAMILY.to_owned(),
-    }
+    Question { unit, direction, role, ..fixtures::question(workload, metric, subject, "other") }
 }
 
 fn finding(
