@@ -56,10 +56,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{in_blocks, metric, plan, records};
     use crate::{GateLimit, GateOutcome, gate, judge};
-    use model::{
-        Claim, ClaimedEffect, Comparisons, Direction, ImportedOrder, Outcome, Reduction, UseCase,
-        Weight,
-    };
+    use model::{ClaimedEffect, Comparisons, Direction, ImportedOrder, Outcome, Reduction};
 
     #[test]
     fn changed_evidence_leaves_no_verdict_no_rank_and_no_answer_to_a_claim() {
@@ -69,19 +66,8 @@ mod tests {
         let mut plan =
             plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Median)], 10);
         plan.comparisons = Comparisons::All;
-        let weight = Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight: 1.0 };
-        plan.use_cases = vec![UseCase { id: "use".to_owned(), weights: vec![weight] }];
-        plan.claims = vec![Claim {
-            says: "b is better".to_owned(),
-            source: None,
-            workload: Some("w".to_owned()),
-            workloads: Vec::new(),
-            metric: "m".into(),
-            subject: "b".into(),
-            reference: "a".into(),
-            effect: ClaimedEffect::Better,
-            shape: model::ClaimShape::default(),
-        }];
+        plan.use_cases = vec![fixtures::use_case("use", &[("m", 1.0)])];
+        plan.claims = vec![fixtures::claim("b", "a", ClaimedEffect::Better)];
         let mut all = records("a", &values(100.0));
         all.extend(records("b", &values(80.0)));
         let judged = judge(&plan, &all);

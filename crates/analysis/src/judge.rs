@@ -80,20 +80,8 @@ mod tests {
     fn whatever_rests_on_an_emulated_processor_says_so() {
         let mut plan = plan(&["a", "b"], makespan(Direction::Lower), 10);
         plan.comparisons = model::Comparisons::All;
-        let weight =
-            |weight| model::Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight };
-        plan.use_cases = vec![model::UseCase { id: "u".to_owned(), weights: vec![weight(1.0)] }];
-        plan.claims = vec![model::Claim {
-            says: "b is better".to_owned(),
-            source: None,
-            workload: Some("w".to_owned()),
-            workloads: Vec::new(),
-            metric: "m".into(),
-            subject: "b".into(),
-            reference: "a".into(),
-            effect: model::ClaimedEffect::Better,
-            shape: model::ClaimShape::default(),
-        }];
+        plan.use_cases = vec![fixtures::use_case("u", &[("m", 1.0)])];
+        plan.claims = vec![fixtures::claim("b", "a", model::ClaimedEffect::Better)];
         let flags = |change: fn(&mut Record)| {
             let mut all = records("a", &around(100.0, 1.0));
             all.extend(records("b", &around(80.0, 1.0)));

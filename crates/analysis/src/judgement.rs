@@ -130,7 +130,7 @@ mod tests {
     use crate::{GateLimit, gate};
     use model::{
         Claim, ClaimedEffect, Comparisons, Direction, Finding, Histogram, Imported, Obstacle,
-        Outcome, Reduction, Sample, Unit, UseCase, Verdict, Weight,
+        Outcome, Reduction, Sample, Unit, Verdict,
     };
     use std::collections::BTreeSet;
 
@@ -151,24 +151,8 @@ mod tests {
         let mut plan = plan(&["a", "a-again", "b"], metrics, 8);
         plan.comparisons = Comparisons::All;
         plan.workloads[0].primary = ["time", "p50", "p999", "share"].map(str::to_owned).into();
-        let weight = |metric: &str| Weight {
-            workload: "w".to_owned(),
-            metric: metric.to_owned(),
-            weight: 0.5,
-        };
-        plan.use_cases =
-            vec![UseCase { id: "use".to_owned(), weights: vec![weight("time"), weight("p50")] }];
-        let claim = |effect| Claim {
-            says: "b is better".to_owned(),
-            source: None,
-            workload: Some("w".to_owned()),
-            workloads: Vec::new(),
-            metric: "time".into(),
-            subject: "b".into(),
-            reference: "a".into(),
-            effect,
-            shape: model::ClaimShape::default(),
-        };
+        plan.use_cases = vec![fixtures::use_case("use", &[("time", 0.5), ("p50", 0.5)])];
+        let claim = |effect| Claim { metric: "time".into(), ..fixtures::claim("b", "a", effect) };
         plan.claims = vec![claim(ClaimedEffect::Better), claim(ClaimedEffect::Change(-0.5))];
         let mut records = Vec::new();
         for (block, noise) in (0_u32..).zip(NOISE) {

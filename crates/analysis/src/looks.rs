@@ -334,23 +334,10 @@ mod tests {
 
     #[test]
     fn ranks_claims_and_use_cases_are_those_of_the_answers_that_are_shown() {
-        let weight =
-            model::Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight: 1.0 };
-        let claim = model::Claim {
-            says: "b is better".to_owned(),
-            source: None,
-            workload: Some("w".to_owned()),
-            workloads: Vec::new(),
-            metric: "m".into(),
-            subject: "b".into(),
-            reference: "a".into(),
-            effect: model::ClaimedEffect::Better,
-            shape: model::ClaimShape::default(),
-        };
         let plan = Plan {
             comparisons: model::Comparisons::All,
-            use_cases: vec![model::UseCase { id: "use".to_owned(), weights: vec![weight] }],
-            claims: vec![claim],
+            use_cases: vec![fixtures::use_case("use", &[("m", 1.0)])],
+            claims: vec![fixtures::claim("b", "a", model::ClaimedEffect::Better)],
             ..with_looks(&[6, 10, 12])
         };
         // Better in the first six blocks; afterwards it is not, which changes nothing.

@@ -4,8 +4,8 @@ use crate::fixtures::{metric, plan, record, records};
 use crate::judge;
 use crate::resolution::{Measurements, Steps};
 use model::{
-    CaveatCode, Claim, ClaimOutcome, ClaimShape, ClaimedEffect, Direction, Effect, Finding,
-    Findings, Metric, Obstacle, Outcome, Plan, Record, Reduction, Sample, Strength, Verdict,
+    CaveatCode, ClaimOutcome, ClaimedEffect, Direction, Effect, Finding, Findings, Metric,
+    Obstacle, Outcome, Plan, Record, Reduction, Sample, Strength, Verdict,
 };
 use stats::{
     SignedRank, WithCovariates, confidence_sequence_half_width, exp, fisher_exact, ln, mean,
@@ -65,17 +65,7 @@ fn listed(differences: &[f64]) -> String {
 
 /// What a claim comes to.
 fn claimed(effect: ClaimedEffect, differences: &[f64]) -> ClaimOutcome {
-    let claim = Claim {
-        says: "b has more".to_owned(),
-        source: None,
-        workload: Some("w".to_owned()),
-        workloads: Vec::new(),
-        metric: "m".into(),
-        subject: "b".into(),
-        reference: "a".into(),
-        effect,
-        shape: ClaimShape::default(),
-    };
+    let claim = fixtures::claim("b", "a", effect);
     let plan = plan(&["a", "b"], vec![higher()], differences.len() as u32);
     let plan = Plan { claims: vec![claim], ..plan };
     judge(&plan, &campaign(differences)).claims[0].outcome

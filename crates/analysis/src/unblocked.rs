@@ -310,8 +310,8 @@ mod tests {
     use crate::fixtures::{metric, plan, record};
     use crate::{GateLimit, GateOutcome, gate};
     use model::{
-        Caveat, CaveatCode, ClaimOutcome, ClaimShape, ClaimedEffect, Comparisons, Direction, Doubt,
-        Histogram, Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Obstacle, Outcome,
+        Caveat, CaveatCode, ClaimOutcome, ClaimedEffect, Comparisons, Direction, Doubt, Histogram,
+        Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Obstacle, Outcome,
         ParameterValue, Parameters, Reduction, Sample, Strength, WorkloadPlan,
     };
     use rand::SeedableRng;
@@ -609,15 +609,8 @@ mod tests {
     #[test]
     fn claims_about_others_never_turn_a_claim_round() {
         let claim = |subject: &str, effect: ClaimedEffect| Claim {
-            says: "it is so".to_owned(),
-            source: None,
             workload: Some("overall".to_owned()),
-            workloads: Vec::new(),
-            metric: "m".into(),
-            subject: subject.into(),
-            reference: "a".into(),
-            effect,
-            shape: ClaimShape::default(),
+            ..fixtures::claim(subject, "a", effect)
         };
         let ids = ["a", "b", "c", "d", "e"];
         let mut taken = 0;

@@ -367,9 +367,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{in_blocks, metric, plan, record};
     use crate::judge;
-    use model::{
-        Doubt, Imported, ImportedOrder, Metric, Record, Reduction, Sample, Strength, Weight,
-    };
+    use model::{Doubt, Imported, ImportedOrder, Metric, Record, Reduction, Sample, Strength};
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 
@@ -388,15 +386,8 @@ mod tests {
             metric("m", Direction::Higher, Reduction::Median),
             metric("n", Direction::Lower, Reduction::Median),
         ];
-        let weight = |metric: &str, weight: f64| Weight {
-            workload: "w".to_owned(),
-            metric: metric.to_owned(),
-            weight,
-        };
-        let use_case = UseCase {
-            id: "web-server".to_owned(),
-            weights: vec![weight("m", weights[0]), weight("n", weights[1])],
-        };
+        let parts = [("m", weights[0]), ("n", weights[1])];
+        let use_case = fixtures::use_case("web-server", &parts);
         let plan = Plan { use_cases: vec![use_case], imported, ..plan(&["a", "b"], metrics, 8) };
         let mut records = Vec::new();
         for (index, noise) in NOISE.iter().enumerate() {
@@ -468,8 +459,7 @@ mod tests {
 
     /// A plan whose use case weighs its one metric alone, and the verdict on both.
     fn alone(metric: Metric, records: &[Record]) -> [Finding; 2] {
-        let weight = Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight: 1.0 };
-        let use_case = UseCase { id: "alone".to_owned(), weights: vec![weight] };
+        let use_case = fixtures::use_case("alone", &[("m", 1.0)]);
         let blocks = records.len() as u32 / 2;
         let plan = Plan { use_cases: vec![use_case], ..plan(&["a", "b"], vec![metric], blocks) };
         let mut findings = judge(&plan, records);
@@ -541,12 +531,7 @@ mod tests {
     #[test]
     fn a_component_that_did_not_run_leaves_no_number() {
         let metrics = vec![metric("m", Direction::Higher, Reduction::Median)];
-        let weight = |workload: &str| Weight {
-            workload: workload.to_owned(),
-            metric: "m".to_owned(),
-            weight: 0.5,
-        };
-        let use_case = UseCase { id: "batch".to_owned(), weights: vec![weight("w"), weight("w")] };
+        let use_case = fixtures::use_case("batch", &[("m", 0.5), ("m", 0.5)]);
         let plan = Plan { use_cases: vec![use_case], ..plan(&["a", "b"], metrics, 8) };
         let records: Vec<_> = (0..8)
             .map(|block| record(block, "a", "w", vec![vec![Sample::values("m", vec![1.0])]]))
@@ -561,8 +546,7 @@ mod tests {
     #[test]
     fn a_failed_control_caps_the_use_case_that_weighs_its_metric() {
         let metrics = vec![metric("m", Direction::Higher, Reduction::Median)];
-        let weight = Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight: 1.0 };
-        let use_case = UseCase { id: "batch".to_owned(), weights: vec![weight] };
+        let use_case = fixtures::use_case("batch", &[("m", 1.0)]);
         let plan = Plan { use_cases: vec![use_case], ..plan(&["a", "a-again", "b"], metrics, 8) };
         let records = |of_control: f64| -> Vec<_> {
             let of_block = |(block, noise): (usize, &f64)| {

@@ -179,17 +179,7 @@ mod tests {
     const LABELS: [&str; 3] = ["one", "four", "nine"];
 
     fn claim(effect: ClaimedEffect, shape: ClaimShape) -> Claim {
-        Claim {
-            says: "b gains".to_owned(),
-            source: None,
-            workload: None,
-            workloads: Vec::new(),
-            metric: "m".into(),
-            subject: "b".into(),
-            reference: "a".into(),
-            effect,
-            shape,
-        }
+        Claim { workload: None, shape, ..fixtures::claim("b", "a", effect) }
     }
 
     fn turns(of: &str, levels: [&str; 2]) -> ClaimShape {

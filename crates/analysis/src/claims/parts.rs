@@ -139,15 +139,8 @@ mod tests {
     fn order(ids: &[&str], over: ClaimedOver) -> Claim {
         let order = ids.iter().map(|id| (*id).to_owned()).collect();
         Claim {
-            says: "c answers soonest".to_owned(),
-            source: None,
-            workload: Some("w".to_owned()),
-            workloads: Vec::new(),
-            metric: "m".into(),
-            subject: ids[0].into(),
-            reference: ids[ids.len() - 1].into(),
-            effect: ClaimedEffect::Better,
             shape: ClaimShape { order, over, turns: None },
+            ..fixtures::claim(ids[0], ids[ids.len() - 1], ClaimedEffect::Better)
         }
     }
 

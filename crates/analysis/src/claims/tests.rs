@@ -13,17 +13,7 @@ fn outcome(percent: f64, spread: f64, effect: ClaimedEffect, is_turned: bool) ->
     let mut rate = metric("m", Direction::Higher, Reduction::Median);
     rate.unit = Unit::PerSecond;
     let ids = if is_turned { ("a", "b") } else { ("b", "a") };
-    let claim = Claim {
-        says: "b is faster".to_owned(),
-        source: None,
-        workload: Some("w".to_owned()),
-        workloads: Vec::new(),
-        metric: "m".into(),
-        subject: ids.0.into(),
-        reference: ids.1.into(),
-        effect,
-        shape: model::ClaimShape::default(),
-    };
+    let claim = fixtures::claim(ids.0, ids.1, effect);
     let plan = Plan { claims: vec![claim], ..plan(&["a", "b"], vec![rate], 8) };
     let values = |scale: f64, turn: usize| -> Vec<f64> {
         (0..8).map(|block| scale * (1.0 + spread * NOISE[(block + turn) % 8])).collect()

@@ -6,7 +6,7 @@ use crate::{judge, withhold};
 use model::{
     Caveat, CaveatCode, Claim, ClaimOutcome, ClaimShape, ClaimedEffect, ClaimedOver, ClaimedTurn,
     Direction, Findings, Forbidden, Histogram, ImportedOrder, Metric, Obstacle, Outcome, Plan,
-    Record, Reduction, Sample, Unit, UnlikeMix, UseCase, Verdict, Weight, WorkloadPlan,
+    Record, Reduction, Sample, Unit, UnlikeMix, Verdict, WorkloadPlan,
 };
 
 const ONE: [f64; 10] = [0.3, -0.7, 0.1, 0.9, -0.4, -0.2, 0.6, -0.9, 0.2, -0.1];
@@ -87,8 +87,7 @@ impl Campaign {
     }
 
     fn judged(&self, claims: Vec<Claim>) -> Findings {
-        let weight = Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight: 1.0 };
-        let use_cases = vec![UseCase { id: "use".to_owned(), weights: vec![weight] }];
+        let use_cases = vec![fixtures::use_case("use", &[("m", 1.0)])];
         judge(&Plan { claims, use_cases, ..self.plan.clone() }, &self.records)
     }
 }
@@ -333,17 +332,7 @@ fn single(findings: &Findings) -> (Verdict, Option<Obstacle>, String) {
 
 /// Claims of every shape about `w`: each by its name, and whether it says no more than the comparison.
 fn claims(effect: ClaimedEffect) -> Vec<(&'static str, bool, Claim)> {
-    let claim = |shape: ClaimShape| Claim {
-        says: "b is other than a".to_owned(),
-        source: None,
-        workload: Some("w".to_owned()),
-        workloads: Vec::new(),
-        metric: "m".into(),
-        subject: "b".into(),
-        reference: "a".into(),
-        effect,
-        shape,
-    };
+    let claim = |shape: ClaimShape| Claim { shape, ..fixtures::claim("b", "a", effect) };
     let over = |over| claim(ClaimShape { over, ..ClaimShape::default() });
     let order = vec!["b".to_owned(), "a".to_owned()];
     let turns = ClaimedTurn { of: "workload".to_owned(), levels: LABELS.map(str::to_owned) };

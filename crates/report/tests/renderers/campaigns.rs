@@ -126,46 +126,31 @@ pub fn emulated() -> Campaign {
         subject.levels.insert("kernel".to_owned(), Level::canonical(format!("debian:{kernel}")));
     }
     let findings = &mut campaign.findings;
+    let claim = model::Claim {
+        says: "FIFO wakes up faster".to_owned(),
+        workload: Some("cyclic".to_owned()),
+        metric: "latency_p50".into(),
+        ..fixtures::claim("fifo", "baseline", model::ClaimedEffect::Better)
+    };
+    let reason = "measured -62.0 % of the value";
     findings.claims = vec![model::ClaimFinding {
-        claim: model::Claim {
-            says: "FIFO wakes up faster".to_owned(),
-            source: None,
-            workload: Some("cyclic".to_owned()),
-            workloads: Vec::new(),
-            metric: "latency_p50".into(),
-            subject: "fifo".into(),
-            reference: "baseline".into(),
-            effect: model::ClaimedEffect::Better,
-            shape: model::ClaimShape::default(),
-        },
-        outcome: model::ClaimOutcome::Confirmed,
-        reason: "measured -62.0 % of the value".to_owned(),
-        tally: None,
         is_emulated: true,
+        ..fixtures::claim_finding(claim, model::ClaimOutcome::Confirmed, reason)
     }];
-    let rank =
-        |subject: &str, rank, worst| model::Rank { subject: subject.to_owned(), rank, worst };
     let ranking = model::Ranking {
-        workload: "cyclic".to_owned(),
-        metric: "latency_p50".to_owned(),
-        ranks: vec![rank("fifo", 1, 1), rank("baseline", 2, 3)],
         is_emulated: true,
+        ..fixtures::ranking("cyclic", "latency_p50", &[("fifo", 1, 1), ("baseline", 2, 3)])
     };
     findings.rankings = vec![ranking.clone()];
     let mut comparison = findings.findings[0].clone();
     comparison.question.workload = "audio".to_owned();
     findings.use_cases = vec![model::UseCaseFinding {
-        use_case: "audio".to_owned(),
-        weights: vec![model::Weight {
-            workload: "cyclic".to_owned(),
-            metric: "latency_p50".to_owned(),
-            weight: 1.0,
-        }],
+        weights: vec![fixtures::weight("cyclic", "latency_p50", 1.0)],
         comparisons: vec![comparison],
         worst: vec![None],
         ranking,
         co_best: vec!["fifo".to_owned()],
-        without_evidence: Vec::new(),
+        ..fixtures::use_case_finding("audio")
     }];
     let cases = findings.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
     for finding in findings.findings.iter_mut().chain(cases) {

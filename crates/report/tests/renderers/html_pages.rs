@@ -8,8 +8,8 @@ use crate::multicore::multicore;
 use crate::stored::{in_blocks, in_rows};
 use expect_test::{ExpectFile, expect_file};
 use model::{
-    Claim, ClaimFinding, ClaimOutcome, Claimed, ClaimedEffect, ClaimedMetrics, Histogram, Look,
-    Outcome, Rank, Ranking, Record, Sample, SampleData, TrialValue, UseCaseFinding, Weight,
+    Claim, ClaimFinding, ClaimOutcome, ClaimedEffect, Histogram, Look, Outcome, Ranking, Record,
+    Sample, SampleData, TrialValue, UseCaseFinding,
 };
 use phrases::Language;
 
@@ -24,50 +24,28 @@ fn data(campaign: &Campaign) -> String {
 }
 
 fn ranking(workload: &str, metric: &str) -> Ranking {
-    let rank = |subject: &str, rank, worst| Rank { subject: subject.to_owned(), rank, worst };
-    Ranking {
-        workload: workload.to_owned(),
-        metric: metric.to_owned(),
-        ranks: vec![rank("fifo", 1, 1), rank("baseline", 2, 3), rank("batch", 2, 3)],
-        is_emulated: false,
-    }
+    let ranks = [("fifo", 1, 1), ("baseline", 2, 3), ("batch", 2, 3)];
+    fixtures::ranking(workload, metric, &ranks)
 }
 
 fn use_case() -> UseCaseFinding {
     UseCaseFinding {
-        use_case: "desktop".to_owned(),
-        weights: vec![Weight {
-            workload: "cyclic".to_owned(),
-            metric: "latency_p50".to_owned(),
-            weight: 1.0,
-        }],
-        comparisons: Vec::new(),
-        worst: Vec::new(),
+        weights: vec![fixtures::weight("cyclic", "latency_p50", 1.0)],
         ranking: ranking("desktop", ""),
         co_best: vec!["fifo".to_owned()],
-        without_evidence: Vec::new(),
+        ..fixtures::use_case_finding("desktop")
     }
 }
 
 fn claim() -> ClaimFinding {
-    let side = |subject: &str| Claimed::Subject(subject.to_owned());
-    ClaimFinding {
-        claim: Claim {
-            says: "fifo wakes faster".to_owned(),
-            source: Some("a study".to_owned()),
-            workload: Some("cyclic".to_owned()),
-            workloads: Vec::new(),
-            metric: ClaimedMetrics::One("latency_p50".to_owned()),
-            subject: side("fifo"),
-            reference: side("baseline"),
-            effect: ClaimedEffect::Better,
-            shape: model::ClaimShape::default(),
-        },
-        outcome: ClaimOutcome::Confirmed,
-        reason: "clearly better".to_owned(),
-        tally: None,
-        is_emulated: false,
-    }
+    let claim = Claim {
+        says: "fifo wakes faster".to_owned(),
+        source: Some("a study".to_owned()),
+        workload: Some("cyclic".to_owned()),
+        metric: "latency_p50".into(),
+        ..fixtures::claim("fifo", "baseline", ClaimedEffect::Better)
+    };
+    fixtures::claim_finding(claim, ClaimOutcome::Confirmed, "clearly better")
 }
 
 /// The mixed campaign with runs whose latencies have a tail, ranks, a use case and a claim.

@@ -28,7 +28,7 @@ mod workbook;
 use campaigns::{Campaign, Draft, emulated, every_verdict, hostile, mixed, undecided};
 use expect_test::expect_file;
 use model::{
-    Binding, Caveat, CaveatCode, DecidingInterval, Finding, Findings, Interval, Obstacle, Ranking,
+    Binding, Caveat, CaveatCode, DecidingInterval, Finding, Findings, Interval, Obstacle,
     UseCaseFinding, Verdict,
 };
 use multicore::multicore;
@@ -453,13 +453,9 @@ fn an_equivalence_is_shown_with_the_interval_that_decided_it_wherever_it_is_show
     let told = explained(&found, &campaign.findings, false, Language::default()).join("\n");
     assert!(told.contains("a 90 % interval of 2.9 % lower to 2.0 % higher"), "{told}");
     campaign.findings.use_cases = vec![UseCaseFinding {
-        use_case: "serving".to_owned(),
-        weights: Vec::new(),
         comparisons: vec![found],
         worst: vec![None],
-        ranking: Ranking::default(),
-        co_best: Vec::new(),
-        without_evidence: Vec::new(),
+        ..fixtures::use_case_finding("serving")
     }];
     for format in ["terminal", "markdown", "mail", "pull-request"] {
         let text = drawn(&campaign, format, page(120));

@@ -15,17 +15,7 @@ const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 const BLOCKS: usize = 12;
 
 fn pair(subject: &str, reference: &str, effect: ClaimedEffect) -> Claim {
-    Claim {
-        says: "it is so".to_owned(),
-        source: None,
-        workload: Some("w".to_owned()),
-        workloads: Vec::new(),
-        metric: "m".into(),
-        subject: subject.into(),
-        reference: reference.into(),
-        effect,
-        shape: ClaimShape::default(),
-    }
+    fixtures::claim(subject, reference, effect)
 }
 
 fn order(ids: &[&str], effect: ClaimedEffect, over: ClaimedOver) -> Claim {
