@@ -168,6 +168,15 @@ describe.skipIf(!program)("in a browser", () => {
     await page.close();
   });
 
+  test("what so few boots cannot show stands below the first answers and below the effects", async () => {
+    const told = golden("measured").few_boots ?? "";
+    expect(told).toContain("one boot");
+    const { page } = await open(goldenText("measured"), 1440, "light");
+    expect(await page.locator(".keys + .boots").textContent()).toBe(told);
+    expect(await page.locator("#effects > .boots").textContent()).toBe(told);
+    await page.close();
+  });
+
   test("the subjects are told by their levels, and the design by its numbers", async () => {
     const { page } = await open(goldenText("measured"), 1440, "light");
     const rows = await page.$$eval("#design tbody tr", (all) => all.map((row) => [...row.children].map(({ textContent }) => textContent)));

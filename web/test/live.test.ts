@@ -110,6 +110,11 @@ describe.skipIf(!program)("the live view", () => {
     await says(page, /48 of 48 trials/);
   });
 
+  test("what so few boots cannot show stands below the verdicts so far", async () => {
+    const { page } = await open("");
+    expect(await page.locator("#verdicts + .boots").textContent()).toBe(golden("measured").few_boots);
+  });
+
   test("tables have the numbers of the figures", async () => {
     const { page } = await open("");
     await page.waitForSelector("#verdicts tbody tr", { state: "attached" });

@@ -109,6 +109,7 @@ export function translated(campaign: Campaign, language: string): Page {
     title: cut,
     answer: cut,
     attempt: cut,
+    few_boots: cut,
     facts: page.facts.map((_, place) => [`${cut} ${place}`, cut]),
     checks: page.checks.map((check, place) => ({ ...check, name: `${cut} ${place}`, detail: cut })),
     findings: page.findings.map((finding) => ({ ...finding, reason: finding.reason && cut })),

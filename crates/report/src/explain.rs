@@ -2,13 +2,15 @@
 
 use crate::effect_words::{EffectWords, interval_in_words, ratio_in_words};
 use crate::emulated::is_hidden;
+use crate::few_boots::few_boots_of;
 use crate::observed::{Provenance, post_hoc};
 use crate::quantities::{
     against, bracketed, confidence, digits, direction, effects_found, p_value, percent, value,
 };
 use crate::verdict_table::words;
 use model::{
-    Binding, Caveat, CaveatCode, Effect, Finding, Findings, Question, Role, Strength, Verdict,
+    Binding, Caveat, CaveatCode, Effect, Finding, Findings, Question, Record, Role, Strength,
+    Verdict,
 };
 use phrases::{Language, counted, say};
 
@@ -20,6 +22,8 @@ const NAMED_BLOCKS: usize = 40;
 pub struct ExplainContext<'a> {
     /// All findings of the campaign.
     pub findings: &'a Findings,
+    /// Its records, which name the boots that they ran in.
+    pub records: &'a [Record],
     /// Where its numbers come from.
     pub provenance: Provenance,
     /// Whether its records' binding to their plan was checked.
@@ -43,6 +47,14 @@ impl<'a> ExplainContext<'a> {
         self.of_campaign().any(|caveat| caveat.code == CaveatCode::EvidenceChanged)
     }
 
+    /// What verdicts of so few boots cannot show.
+    fn few_boots(&self) -> Option<String> {
+        if self.is_evidence_changed() {
+            return None;
+        }
+        few_boots_of(self.findings, self.records, self.language)
+    }
+
     /// Whether its numbers were not collected in blocks.
     fn is_unblocked(&self) -> bool {
         self.provenance == Provenance::ImportedRows
@@ -58,7 +70,7 @@ pub fn explain(finding: &Finding, context: &ExplainContext<'_>) -> Vec<String> {
         paragraphs.push(estimate(finding, effect, told, context));
         paragraphs.push(tests(finding, effect, findings, language));
     }
-    paragraphs.push(verdict(finding, findings, language));
+    paragraphs.push(verdict(finding, context));
     paragraphs.extend(companion(finding, language));
     paragraphs.extend(change(finding, language));
     paragraphs.extend(caveats(finding, language));
@@ -313,7 +325,9 @@ fn tests(finding: &Finding, effect: &Effect, findings: &Findings, language: Lang
     )
 }
 
-fn verdict(finding: &Finding, findings: &Findings, language: Language) -> String {
+/// The verdict, why so, and what limits it.
+fn verdict(finding: &Finding, context: &ExplainContext<'_>) -> String {
+    let ExplainContext { findings, language, .. } = *context;
     let verdict = say!(
         language,
         "Verdict: {verdict}, because {because}.",
@@ -331,7 +345,8 @@ fn verdict(finding: &Finding, findings: &Findings, language: Language) -> String
             level = short(look.alpha)
         )
     });
-    [Some(verdict), look].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let told = [Some(verdict), look, context.few_boots()];
+    told.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// Whether the interval that *clearly* asks for lies beyond the margin.

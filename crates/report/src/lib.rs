@@ -16,6 +16,7 @@ mod effect_words;
 mod ejections;
 mod emulated;
 mod explain;
+mod few_boots;
 mod grid;
 mod inputs;
 mod ladder;

@@ -13,6 +13,7 @@ use crate::caveats::CaveatView;
 use crate::checks::{Check, checks};
 use crate::compare::design;
 use crate::ejections::Ejections;
+use crate::few_boots::few_boots;
 use crate::grid::{Axis, Grid};
 use crate::ladder::Ladder;
 use crate::observed::has_fingerprints;
@@ -64,6 +65,10 @@ struct PageData<'r> {
     subjects: &'r [SubjectView],
     checks: Vec<Check>,
     findings: Vec<Effect<'r>>,
+    /// What verdicts of so few boots cannot show, in one sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    few_boots: Option<String>,
     rankings: &'r [Ranking],
     use_cases: Vec<UseCase<'r>>,
     claims: Vec<Claim<'r>>,
@@ -253,6 +258,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         findings: asked
             .map(|finding| effect(finding, findings.alpha_of(finding), is_shown))
             .collect(),
+        few_boots: few_boots(report),
         rankings: &findings.rankings,
         use_cases: findings.use_cases.iter().map(use_case).collect(),
         claims: findings.claims.iter().map(claim).collect(),

@@ -2,10 +2,9 @@
 
 use crate::emulated::{hidden, is_hidden, mark};
 use crate::quantities::{confidence, estimate, value};
-use crate::view::Report;
-use model::{Caveat, CaveatCode, Finding, Findings, Role, Strength, Verdict};
+use model::{Finding, Findings, Role, Strength, Verdict};
 use phrases::{Language, say};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Findings about one workload and metric.
 pub(crate) struct Group<'a> {
@@ -184,40 +183,6 @@ pub(crate) fn correction(findings: &Findings, families: &str, language: Language
              Bonferroni).",
             families
         ),
-    }
-}
-
-/// What verdicts of one boot, or of one of each subject, cannot show, in one sentence that stands beside
-/// them. None of more boots, where a record does not name its own, where there are no verdicts, or of
-/// evidence that is not as it was written.
-pub(crate) fn one_boot(report: &Report, language: Language) -> Option<&'static str> {
-    let is_of_boots =
-        |one: &Caveat| matches!(one.code, CaveatCode::SingleBoot | CaveatCode::FewBoots);
-    if !report.findings.caveats.iter().any(is_of_boots)
-        || judged(&report.findings).next().is_none()
-        || report.is_evidence_changed()
-    {
-        return None;
-    }
-    let (mut subjects, mut boots, mut pairs) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for record in report.records.iter() {
-        let (subject, boot) = (record.subject.as_str(), record.boot_id.as_str());
-        subjects.insert(subject);
-        boots.insert(boot);
-        pairs.insert((subject, boot));
-    }
-    if boots.contains("") {
-        return None;
-    }
-    let is_own = boots.len() == subjects.len() && pairs.len() == subjects.len();
-    match boots.len() {
-        1 => Some(language.word(
-            "All blocks ran in one boot: nothing here shows what another boot would give.",
-        )),
-        2.. if is_own => Some(language.word(
-            "Each subject ran in one boot of its own: nothing here shows what another boot would give.",
-        )),
-        _ => None,
     }
 }
 

@@ -485,6 +485,8 @@ export interface PageData {
   subjects: Array<SubjectView>;
   checks: Array<Check>;
   findings: Array<Finding>;
+  /** What verdicts of so few boots cannot show, in one sentence. */
+  few_boots?: string;
   rankings: Array<Ranking>;
   use_cases: Array<UseCase>;
   claims: Array<Claim>;

@@ -6,6 +6,7 @@ import type { LiveCampaign, LiveVerdict, Trial } from "../generated/live";
 import type { Finding, Verdict } from "../generated/page";
 import type { Page } from "../model";
 import { Chooser } from "../parts/Chooser";
+import { FewBoots } from "../parts/Facts";
 import { FigureCard } from "../parts/FigureCard";
 import { Answer, Keys, ReportBody } from "../parts/Report";
 import type { Theme } from "../theme";
@@ -107,6 +108,7 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
         {isAnswered && page && <Keys page={page} theme={theme} />}
         <Progress campaign={campaign} stream={stream} />
         <Verdicts campaign={shown.current} findings={page?.findings ?? []} theme={theme} />
+        {page && <FewBoots page={page} />}
         {!(isLost && isOver) && <Health stream={stream} isPaused={isPaused} />}
         {campaign.hides_absolute ? (
           <p class="banner">{t("Emulated processor: latencies are not shown, for they are no real processor's.")}</p>

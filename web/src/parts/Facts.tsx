@@ -54,6 +54,11 @@ export function KeyFigures({ findings, theme }: { findings: Finding[]; theme: Th
   );
 }
 
+/** What verdicts of so few boots cannot show, where verdicts stand. */
+export function FewBoots({ page }: { page: Page }) {
+  return page.few_boots ? <p class="boots">{page.few_boots}</p> : null;
+}
+
 /** Levels as they are declared: `policy=fifo:1`. */
 export function levelsOf(levels: Record<string, string>): string {
   return Object.entries(levels).map((level) => level.join("=")).join(", ") || t("none");

@@ -7,7 +7,7 @@ import type { Theme } from "../theme";
 import { TimelineCard } from "../timeline/TimelineCard";
 import { noted, say, t } from "../words";
 import { Chooser } from "./Chooser";
-import { Caveats, Checks, Design, Environment, KeyFigures, Reproduce } from "./Facts";
+import { Caveats, Checks, Design, Environment, FewBoots, KeyFigures, Reproduce } from "./Facts";
 import { FigureCard } from "./FigureCard";
 import { Standings } from "./Standings";
 
@@ -107,6 +107,7 @@ function Body({ page, figures, has, theme }: { page: Page; figures: Figures; has
         {figures.effects.map((figure) => (
           <FigureCard key={figure.id} figure={figure} theme={theme} />
         ))}
+        <FewBoots page={page} />
       </div>
       <Chooser label={t("Trade-off of")} choices={figures.tradeOffs} theme={theme} />
       <Chooser label={t("Values of")} choices={figures.values} theme={theme} />
@@ -147,6 +148,7 @@ export function ReportBody({ page, theme, isServed = false, isBelow = false }: P
   const body = (
     <>
       {!isBelow && <Keys page={page} theme={theme} />}
+      {!isBelow && <FewBoots page={page} />}
       <Body page={page} figures={figures} has={has} theme={theme} />
     </>
   );

@@ -4,9 +4,10 @@ use super::inert::write_inert;
 use super::markdown::{cell, commands, plain, plan_digest};
 use super::{Page, Renderer};
 use crate::attempt::attempt;
+use crate::few_boots::few_boots;
 use crate::origin::origin;
 use crate::validity::by_state;
-use crate::verdict_table::{correction, effect, intervals, judged, one_boot, symbol, words};
+use crate::verdict_table::{correction, effect, intervals, judged, symbol, words};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Verdict};
@@ -54,7 +55,7 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         corrected = correction(&report.findings, &families, language)
     );
     writeln!(output, "{legend}\n")?;
-    if let Some(limit) = one_boot(report, language) {
+    if let Some(limit) = few_boots(report) {
         writeln!(output, "{limit}\n")?;
     }
     writeln!(output, "{}\n", plain(&origin(report, language)))?;

@@ -16,12 +16,13 @@ use crate::answer::trimmed;
 use crate::attempt::attempt;
 use crate::breakdown;
 use crate::emulated::why_hidden;
+use crate::few_boots::few_boots;
 use crate::grid::Grid;
 use crate::origin::origin;
 use crate::quantities::{direction, fails, p_value};
 use crate::rankings::{claim, ranks, tally, use_case};
 use crate::verdict_table::{
-    correction, effect, groups, intervals, judged, one_boot, reference_value, subject_value,
+    correction, effect, groups, intervals, judged, reference_value, subject_value,
 };
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
@@ -229,8 +230,8 @@ impl Screen<'_> {
         if self.hides_absolute {
             self.paragraph(why_hidden(language), "", DIM)?;
         }
-        if let Some(limit) = one_boot(report, language) {
-            self.paragraph(limit, "", Style::new())?;
+        if let Some(limit) = few_boots(report) {
+            self.paragraph(&limit, "", Style::new())?;
         }
         Ok(())
     }

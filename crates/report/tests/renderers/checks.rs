@@ -596,33 +596,81 @@ fn explanations_and_rows_have_every_caveat_that_speaks_against_them() {
     assert!(values.contains("# caveats: DRIFT\n") && values.contains("\n# caveats:\n"), "{bench}");
 }
 
-#[test]
-fn what_one_boot_cannot_show_is_said_where_the_records_name_it() {
-    const BESIDE: &str = "nothing here shows what another boot would give";
-    let told = |code: CaveatCode, boot: fn(&Record) -> String, flaw: Option<Caveat>| {
-        let mut campaign = quiet();
-        campaign.findings.caveats.push(Caveat::new(code, "as the test has it"));
-        campaign.store_caveats.extend(flaw);
-        for record in &mut campaign.records {
-            record.boot_id = boot(record);
+/// What no format says but of few boots.
+const OF_OTHER_BOOTS: [&str; 2] = ["what another boot would give", "show little of another boot"];
+/// Formats for programs have the caveat's code. Every other one has the sentence, a new one too.
+const FOR_PROGRAMS: [&str; 3] = ["json", "csv", "benchfmt"];
+
+/// In which boot a trial ran.
+type Boot = fn(&Record) -> String;
+
+/// What a campaign of these boots with this caveat says of other ones.
+fn assert_of_boots(code: CaveatCode, boot: Boot, expected: Option<&str>) {
+    let mut campaign = quiet();
+    campaign.findings.caveats.push(Caveat::new(code, "as the test has it"));
+    for record in &mut campaign.records {
+        record.boot_id = boot(record);
+    }
+    assert_of_other_boots(&campaign, code, expected);
+}
+
+/// The same of any campaign: in each format, in what `explain` says, and in the data of the page.
+fn assert_of_other_boots(campaign: &Campaign, code: CaveatCode, expected: Option<&str>) {
+    let mut all = texts("boots", campaign);
+    all.push(("page", page_json(&view(&campaign.inputs())).unwrap()));
+    // What says how to get the page has no data.
+    for (id, text) in all.into_iter().filter(|(id, _)| HAS_PAGE || *id != "html") {
+        if FOR_PROGRAMS.contains(&id) {
+            assert!(expected.is_none() || text.contains(code.as_str()), "{id} lacks {code}");
+            continue;
         }
-        let text = of(&texts("boots", &campaign), "markdown").to_owned();
-        let line = text.lines().find(|line| line.contains(BESIDE));
-        line.and_then(|line| line.split(BESIDE).next()?.rsplit(". ").next().map(str::to_owned))
-    };
+        let text = text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_said = OF_OTHER_BOOTS.iter().any(|words| text.contains(words));
+        assert_eq!(is_said, expected.is_some(), "{id}: {expected:?}");
+        assert!(text.contains(expected.unwrap_or_default()), "{id} lacks {expected:?}");
+    }
+}
+
+#[test]
+fn what_few_boots_cannot_show_is_said_in_every_format_where_the_records_name_them() {
     let one = |_: &Record| "one".to_owned();
-    let of_subject = |record: &Record| record.subject.to_string();
+    let of_subject = |record: &Record| record.subject.clone();
+    let of_kind = |record: &Record| (record.subject == "one-cpu").to_string();
+    let of_block = |record: &Record| (record.block % 2).to_string();
+    let of_both = |record: &Record| format!("{} {}", record.subject, record.block % 2);
     let unknown =
         |record: &Record| if record.block == 1 { String::new() } else { "one".to_owned() };
-    let of_block = |record: &Record| format!("{}", record.block % 2);
-    let single = CaveatCode::SingleBoot;
-    assert_eq!(told(single, one, None).as_deref(), Some("All blocks ran in one boot: "));
-    let own = told(CaveatCode::FewBoots, of_subject, None);
-    assert_eq!(own.as_deref(), Some("Each subject ran in one boot of its own: "));
-    assert_eq!(told(single, unknown, None), None);
-    assert_eq!(told(CaveatCode::FewBoots, of_block, None), None);
+    let (single, few) = (CaveatCode::SingleBoot, CaveatCode::FewBoots);
+    let shared = "All blocks ran in one boot: nothing here shows what another boot would give.";
+    let own = "Each subject ran in one boot of its own: nothing here shows what another boot would \
+               give.";
+    let each = "Each subject ran in one boot: nothing here shows what another boot would give.";
+    let all = "All blocks ran in 2 boots; fewer than five show little of another boot.";
+    let fewest = "Number of boots of the subject with the fewest: 2; fewer than five show little \
+                  of another boot.";
+    let cases: [(CaveatCode, Boot, Option<&str>); 7] = [
+        (single, one, Some(shared)),
+        (few, of_subject, Some(own)),
+        (few, of_kind, Some(each)),
+        (few, of_block, Some(all)),
+        (few, of_both, Some(fewest)),
+        (single, unknown, None),
+        // Boots that are not few have no such caveat.
+        (CaveatCode::Quick, of_block, None),
+    ];
+    for (code, boot, expected) in cases {
+        assert_of_boots(code, boot, expected);
+    }
+}
+
+#[test]
+fn what_few_boots_cannot_show_is_said_of_no_evidence_that_was_edited() {
+    let mut campaign = quiet();
+    let code = CaveatCode::SingleBoot;
+    campaign.findings.caveats.push(Caveat::new(code, "as the test has it"));
     let flaw = Caveat::new(CaveatCode::EvidenceChanged, "a record was edited");
-    assert_eq!(told(single, one, Some(flaw)), None);
+    campaign.store_caveats.push(flaw);
+    assert_of_other_boots(&campaign, code, None);
 }
 
 #[test]
@@ -848,6 +896,7 @@ pub fn texts(origin: &str, campaign: &Campaign) -> Vec<(&'static str, String)> {
     }
     let context = ExplainContext {
         findings: &campaign.findings,
+        records: &campaign.records,
         provenance: Provenance::of_plan(&campaign.plan),
         binding: campaign.binding,
         store_caveats: &campaign.store_caveats,

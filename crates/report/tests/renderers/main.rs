@@ -48,7 +48,7 @@ fn rendered(report: &Report, format: &str, page: Page) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// A finding of a campaign that ran here, as its plan has it.
+/// A finding of a campaign that ran here, as its plan has it, without its records.
 fn explained(
     finding: &Finding,
     findings: &Findings,
@@ -60,6 +60,7 @@ fn explained(
         finding,
         &ExplainContext {
             findings,
+            records: &[],
             provenance,
             binding,
             store_caveats: &[],

@@ -165,6 +165,7 @@ fn what_explanations_and_slides_say_of_a_step_is_gone_with_its_field() {
 fn explained(campaign: &Campaign) -> String {
     let context = report::ExplainContext {
         findings: &campaign.findings,
+        records: &campaign.records,
         provenance: report::Provenance::of_plan(&campaign.plan),
         binding: campaign.binding,
         store_caveats: &campaign.store_caveats,

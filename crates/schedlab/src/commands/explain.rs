@@ -15,6 +15,7 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     let context = ExplainContext {
         findings: &findings,
+        records: &loaded.records,
         provenance: Provenance::of_plan(&loaded.plan),
         binding: loaded.binding,
         store_caveats: &loaded.caveats,

@@ -5,12 +5,13 @@ use super::super::bar::Scale;
 use super::{cell, plain};
 use crate::answer::trimmed;
 use crate::emulated::why_hidden;
+use crate::few_boots::few_boots;
 use crate::quantities::{
     confidence, direction, effects_found, estimate, interval, p_value, percent, raw_change,
 };
 use crate::verdict_table::{
-    correction, effect, groups, intervals, judged, look, not_known, one_boot, reference_value,
-    subject_value, symbol, words,
+    correction, effect, groups, intervals, judged, look, not_known, reference_value, subject_value,
+    symbol, words,
 };
 use crate::view::Report;
 use model::{Finding, Role};
@@ -63,7 +64,7 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
     if report.hides_absolute {
         writeln!(output, "{}\n", why_hidden(language))?;
     }
-    if let Some(limit) = one_boot(report, language) {
+    if let Some(limit) = few_boots(report) {
         writeln!(output, "{limit}\n")?;
     }
     Ok(())

@@ -4,6 +4,7 @@ use super::headline::{effect, main_caveat, primary, sentence, winner};
 use super::opening::levels;
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::emulated::mark;
+use crate::few_boots::few_boots;
 use crate::quantities::{estimate, versus};
 use crate::verdict_table::words;
 use crate::view::{Report, SubjectView};
@@ -58,6 +59,7 @@ fn conclusion(report: &Report) -> Slide {
         comparisons = counted!(language, all.len(), "1 comparison", "{count} comparisons")
     );
     paragraphs.push(Paragraph::new(language.word("Else"), rest));
+    paragraphs.extend(few_boots(report).map(|limit| Paragraph::new("", limit)));
     paragraphs.push(Paragraph::new(language.word("Main caveat"), main_caveat(report)));
     Slide {
         title: say!(language, "Conclusion: {winner}", winner = winner(report)),

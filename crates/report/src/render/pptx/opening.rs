@@ -6,6 +6,7 @@ use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::trimmed;
 use crate::attempt::{attempt, numbered};
 use crate::checks::{CheckState, checks, trials};
+use crate::few_boots::few_boots;
 use crate::observed::{
     Provenance, has_declared_margins, has_drawn_order, post_hoc, tells_order, unset, whole_blocks,
 };
@@ -66,13 +67,16 @@ fn in_short(report: &Report) -> Slide {
     };
     let reading =
         language.word("effects are turned so that + and × are better, whatever the metric");
-    let paragraphs = vec![
+    let mut paragraphs = vec![
         Paragraph::new(language.word("Question"), &report.title),
         Paragraph::new(language.word("Winner"), winner(report)),
         Paragraph::new(language.word("Strongest effect"), strongest),
+    ];
+    paragraphs.extend(few_boots(report).map(|limit| Paragraph::new("", limit)));
+    paragraphs.extend([
         Paragraph::new(language.word("Main caveat"), main_caveat(report)),
         Paragraph::new(language.word("Read as"), reading),
-    ];
+    ]);
     let intervals = intervals(&report.findings, judged(&report.findings), language);
     let corrected = correction(&report.findings, &report.design.family_words(language), language);
     let notes = format!("{}\n{intervals} {corrected}", report.answer);

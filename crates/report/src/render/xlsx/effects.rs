@@ -2,6 +2,7 @@
 //! the intervals as error bars.
 
 use super::sheet::{Cell, Rows};
+use crate::few_boots::few_boots;
 use crate::quantities::versus;
 use crate::verdict_table::{correction, intervals, words};
 use crate::view::Report;
@@ -160,6 +161,9 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
         intervals = intervals(&report.findings, found.iter().map(|(one, _)| *one), language),
         corrected = correction(&report.findings, &report.design.family_words(language), language)
     ))?;
+    if let Some(limit) = few_boots(report) {
+        rows.note(&limit)?;
+    }
     if found.len() > MOST_DRAWN {
         let note = say!(
             language,

@@ -4,6 +4,7 @@ use super::sheet::{Cell, Rows, value};
 use super::why_hidden;
 use crate::attempt::attempt;
 use crate::emulated::is_hidden;
+use crate::few_boots::few_boots;
 use crate::origin::origin;
 use crate::quantities::{direction, stored_unit};
 use crate::verdict_table::words;
@@ -49,6 +50,9 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
         rows.row(row(finding, report))?;
     }
     rows.skip();
+    if let Some(limit) = few_boots(report) {
+        rows.note(&limit)?;
+    }
     rows.note(&origin(report, report.language))?;
     for text in attempt(report).iter().map(String::as_str).chain(why_hidden(report)) {
         rows.note(text)?;
