@@ -12,10 +12,23 @@ const UNKNOWN: &str = "unknown";
 /// What stands at the head of a report: which attempt it is, how often it was resumed, and that its
 /// records are bound to nothing, where they are not.
 pub(crate) fn attempt(report: &Report) -> Option<String> {
-    let unbound = (report.binding == Binding::Absent && !report.records.is_empty())
+    let unbound = is_unbound(report)
         .then(|| report.language.word(CaveatCode::EvidenceUnbound.meaning()).to_owned());
-    let counted = counted_attempt(report).into_iter().chain(resumed(report));
-    let sentences: Vec<String> = counted.chain(unbound).collect();
+    joined(attempt_and_resumptions(report).into_iter().chain(unbound))
+}
+
+/// Which attempt it is, and how often it was resumed.
+pub(crate) fn attempt_and_resumptions(report: &Report) -> Option<String> {
+    joined(counted_attempt(report).into_iter().chain(resumed(report)))
+}
+
+/// Whether there are records, and nothing binds them to the plan and to each other.
+pub(crate) fn is_unbound(report: &Report) -> bool {
+    report.binding == Binding::Absent && !report.records.is_empty()
+}
+
+fn joined(sentences: impl Iterator<Item = String>) -> Option<String> {
+    let sentences: Vec<String> = sentences.collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 

@@ -1,23 +1,32 @@
 //! `schedlab gate`: an exit code for continuous integration.
 
-use super::reports::judged;
+use super::reports::{judged, view_of};
 use super::save::save;
-use crate::cli::{Common, Gate, GateFormat};
+use crate::cli::{Common, Gate, GateFormat, Presentation};
 use crate::exit::ExitCode;
 use crate::output::print_data;
 use analysis::{GateLimit, GateOutcome, GateResult};
 use contract::{Error, Result};
-use model::{Findings, Role};
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use report::Language;
-use store::LoadedCampaign;
+use model::{Findings, Plan, Role};
+use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
+use report::{Language, Premise, Report, premises};
 
 /// An error names this many metrics; of the others it gives the number.
 const NAMED_AT_MOST: usize = 12;
 
+/// What stands before the results.
+struct GateHead<'a> {
+    /// Name of the plan.
+    name: &'a str,
+    /// What a reader has to know before any of them.
+    premises: Vec<Premise>,
+}
+
 /// A result with what is told of it.
 struct GateLine<'a> {
     result: &'a GateResult<'a>,
+    /// What stands before it where it speaks of no real machine.
+    mark: &'static str,
     /// The estimate, the limit, the reason, and of what is undecided what would tell.
     evidence: String,
 }
@@ -26,21 +35,10 @@ pub(super) fn run(common: &Common, arguments: &Gate) -> Result<ExitCode> {
     let limits = arguments.limits.iter().map(|text| limit(text)).collect::<Result<Vec<_>>>()?;
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     let results = analysis::gate(&findings, &limits).map_err(|limit| unknown(&limit, &findings))?;
-    let told: Vec<GateLine<'_>> = results
-        .iter()
-        .map(|result| GateLine {
-            result,
-            evidence: evidence(
-                result,
-                result.what_would_tell(&loaded.plan, &findings, results.len()),
-            ),
-        })
-        .collect();
-    let text = match arguments.format {
-        GateFormat::Text => told.iter().map(line).collect(),
-        GateFormat::Github => told.iter().map(annotation).collect(),
-        GateFormat::Junit => junit(&loaded, &told)?,
-    };
+    // The values of trials are not told here.
+    let at = &loaded.directory;
+    let report = view_of(&loaded, at, (&findings, &[]), Presentation::default());
+    let text = written(arguments.format, &loaded.plan, &report, &results)?;
     match &arguments.output {
         None => print_data(&text)?,
         Some(path) => save(path, text.as_bytes())?,
@@ -53,6 +51,36 @@ pub(super) fn run(common: &Common, arguments: &Gate) -> Result<ExitCode> {
     } else {
         ExitCode::Done
     })
+}
+
+/// The head and the results in a format.
+fn written(
+    format: GateFormat,
+    plan: &Plan,
+    report: &Report,
+    results: &[GateResult<'_>],
+) -> Result<String> {
+    let head = GateHead { name: &plan.name, premises: premises(report) };
+    let told = |result| {
+        let would_tell = GateResult::what_would_tell(result, plan, &report.findings, results.len());
+        let mark = mark(result, report.is_simulated());
+        GateLine { result, mark, evidence: evidence(result, would_tell) }
+    };
+    let told: Vec<GateLine<'_>> = results.iter().map(told).collect();
+    match format {
+        GateFormat::Text => Ok(text(&head) + &told.iter().map(line).collect::<String>()),
+        GateFormat::Github => Ok(notice(&head) + &told.iter().map(annotation).collect::<String>()),
+        GateFormat::Junit => junit(&head, &told),
+    }
+}
+
+/// Stands before every result of numbers that are no real machine's.
+fn mark(result: &GateResult<'_>, is_simulated: bool) -> &'static str {
+    match (is_simulated, result.finding.is_emulated) {
+        (true, _) => "simulated: ",
+        (false, true) => "emulated: ",
+        (false, false) => "",
+    }
 }
 
 /// `metric=3%` or `workload/metric=3%`.
@@ -135,27 +163,52 @@ fn evidence(result: &GateResult<'_>, would_tell: Option<String>) -> String {
     model::inert(&told).into_owned()
 }
 
-fn line(told: &GateLine<'_>) -> String {
-    let GateLine { result, evidence } = told;
-    format!("{:<13} {}\n              {evidence}\n", word(result.outcome), name(result))
+/// The head, a line for each premise, inert as [`name`] is.
+fn text(head: &GateHead<'_>) -> String {
+    let lines = head.premises.iter().map(|premise| format!("{}\n", model::inert(&premise.text)));
+    lines.collect::<String>() + "\n"
 }
 
-/// A workflow command of GitHub Actions; its data escapes % and line ends.
+fn line(told: &GateLine<'_>) -> String {
+    let GateLine { result, mark, evidence } = told;
+    let outcome = format!("{mark}{}", word(result.outcome));
+    let width = 13 + mark.len();
+    format!("{outcome:<width$} {}\n              {evidence}\n", name(result))
+}
+
+/// The head as an annotation. It comes first: GitHub shows only so many of a kind.
+fn notice(head: &GateHead<'_>) -> String {
+    let texts: Vec<&str> = head.premises.iter().map(|premise| premise.text.as_str()).collect();
+    command("notice", head.name, &texts.join(" "))
+}
+
 fn annotation(told: &GateLine<'_>) -> String {
-    let GateLine { result, evidence } = told;
+    let GateLine { result, mark, evidence } = told;
     let kind = match result.outcome {
         GateOutcome::Kept => "notice",
         GateOutcome::Breached => "error",
         GateOutcome::Inconclusive => "warning",
     };
-    let escaped = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let title = escaped(&name(result)).replace(':', "%3A").replace(',', "%2C");
-    format!("::{kind} title={title}::{}\n", escaped(evidence))
+    command(kind, &format!("{mark}{}", name(result)), evidence)
 }
 
-fn junit(loaded: &LoadedCampaign, told: &[GateLine<'_>]) -> Result<String> {
-    let mut suite = TestSuite::new(model::inert(&loaded.plan.name).into_owned());
-    for GateLine { result, evidence } in told {
+/// A workflow command of GitHub Actions; its data escapes % and line ends.
+fn command(kind: &str, title: &str, text: &str) -> String {
+    let escaped = |text: &str| {
+        let inert = model::inert(text);
+        inert.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    };
+    let title = escaped(title).replace(':', "%3A").replace(',', "%2C");
+    format!("::{kind} title={title}::{}\n", escaped(text))
+}
+
+/// JUnit XML. Its properties are the head; a test that passed has no message, so its name is marked.
+fn junit(head: &GateHead<'_>, told: &[GateLine<'_>]) -> Result<String> {
+    let mut suite = TestSuite::new(model::inert(head.name).into_owned());
+    for premise in &head.premises {
+        suite.add_property(Property::new(premise.about, model::inert(&premise.text)));
+    }
+    for GateLine { result, mark, evidence } in told {
         let status = match result.outcome {
             GateOutcome::Kept => TestCaseStatus::success(),
             GateOutcome::Breached | GateOutcome::Inconclusive => {
@@ -169,9 +222,119 @@ fn junit(loaded: &LoadedCampaign, told: &[GateLine<'_>]) -> Result<String> {
                 status
             }
         };
-        suite.add_test_case(TestCase::new(name(result), status));
+        suite.add_test_case(TestCase::new(format!("{mark}{}", name(result)), status));
     }
-    let mut report = Report::new("schedlab gate");
+    let mut report = quick_junit::Report::new("schedlab gate");
     report.add_test_suite(suite);
     report.to_string().map_err(|error| Error::environment("cannot write JUnit XML", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Attempt, Binding, Fingerprint, Records};
+    use report::Inputs;
+    use std::collections::BTreeMap;
+
+    /// Plan, records and findings as the program wrote them: what renderers are tested with.
+    macro_rules! stored {
+        ($origin:literal) => {
+            [
+                include_str!(concat!(
+                    "../../../report/tests/golden/campaigns/",
+                    $origin,
+                    "/plan.json"
+                )),
+                include_str!(concat!(
+                    "../../../report/tests/golden/campaigns/",
+                    $origin,
+                    "/records.jsonl"
+                )),
+                include_str!(concat!(
+                    "../../../report/tests/golden/campaigns/",
+                    $origin,
+                    "/findings.json"
+                )),
+            ]
+        };
+    }
+
+    const FORMATS: [GateFormat; 3] = [GateFormat::Text, GateFormat::Github, GateFormat::Junit];
+
+    /// The gate of the first primary question of a campaign.
+    fn gated([plan, records, findings]: [&str; 3], binding: Binding, format: GateFormat) -> String {
+        let plan: Plan = serde_json::from_str(plan).unwrap();
+        let records: Records =
+            records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let findings: Findings = serde_json::from_str(findings).unwrap();
+        let findings = findings.with_facts_of_caveats();
+        let asked = findings.findings.iter().find(|one| one.question.role == Role::Primary);
+        let question = &asked.unwrap().question;
+        let limit = GateLimit {
+            workload: question.workload.clone(),
+            metric: question.metric.clone(),
+            fraction: 0.03,
+        };
+        let results = analysis::gate(&findings, &[limit]).unwrap();
+        let report = report::view(&Inputs {
+            plan: &plan,
+            records: &records,
+            values: &[],
+            findings: &findings,
+            environment: &Fingerprint::default(),
+            campaign: "c",
+            attempt: Some(Attempt { of_plan: 2, of_question: 5, since_unix_ns: 1 }),
+            resumptions: 0,
+            directory: "results/c",
+            origin: "experiment.toml",
+            store_caveats: &[],
+            binding,
+            factors: &BTreeMap::new(),
+            is_absolute: false,
+            language: Language::default(),
+        });
+        written(format, &plan, &report, &results).unwrap()
+    }
+
+    #[test]
+    fn each_format_says_where_the_numbers_come_from_before_and_beside_its_results() {
+        for (files, words, mark) in [
+            (stored!("simulated"), "Simulated: no machine was measured.", "simulated"),
+            (stored!("emulated"), "Emulated processor: ratios may be read", "emulated"),
+            (stored!("blocks"), "Imported from ", ""),
+            (stored!("rows"), "Imported from ", ""),
+        ] {
+            for format in FORMATS {
+                let told = gated(files, Binding::Checked, format);
+                let (head, results) = told.split_once(words).unwrap_or_else(|| panic!("{told}"));
+                assert!(!head.contains(" against "), "what comes first: {told}");
+                let sign = if format == GateFormat::Github { "%3A " } else { ": " };
+                let is_marked = mark.is_empty() || results.contains(&format!("{mark}{sign}"));
+                assert!(is_marked, "{mark}: {told}");
+            }
+        }
+        for format in FORMATS {
+            let told = gated(stored!("measured"), Binding::Checked, format);
+            for word in ["mulated", "mported"] {
+                assert!(!told.contains(word), "{word}: {told}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_format_says_which_attempt_it_is_what_binds_its_records_and_what_one_boot_cannot_show() {
+        for format in FORMATS {
+            let told = gated(stored!("measured"), Binding::Checked, format);
+            for words in ["Attempt 5 with these subjects", "All blocks ran in one boot"] {
+                assert!(told.contains(words), "{words}: {told}");
+            }
+            assert!(!told.contains("EVIDENCE_UNBOUND"), "{told}");
+            let told = gated(stored!("measured"), Binding::Absent, format);
+            assert!(told.contains("EVIDENCE_UNBOUND: "), "{told}");
+        }
+        let xml = gated(stored!("simulated"), Binding::Absent, GateFormat::Junit);
+        for about in ["origin", "evidence", "attempt"] {
+            assert!(xml.contains(&format!("<property name=\"{about}\"")), "{about}: {xml}");
+        }
+    }
 }

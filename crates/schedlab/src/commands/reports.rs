@@ -388,8 +388,8 @@ pub(super) fn view(
     view_of(loaded, directory, (findings, &values), presentation)
 }
 
-/// The same with the values of the campaign's trials.
-fn view_of(
+/// The same with the values of the campaign's trials; without them no value is drawn.
+pub(super) fn view_of(
     loaded: &LoadedCampaign,
     directory: &Path,
     (findings, values): (&Findings, &[TrialValue]),

@@ -179,9 +179,16 @@ fn a_gate_tells_regression_doubt_and_failure_apart() {
     let breached = gated("-12%", "S1", 16);
     let text = gate(&breached, 3, &[]);
     assert!(text.contains("BREACHED") && text.contains("may be 3 % worse"), "{text}");
-    assert!(gate(&breached, 3, &["--format", "github"]).starts_with("::error title="));
+    let annotations = gate(&breached, 3, &["--format", "github"]);
+    assert!(annotations.contains("\n::error title=simulated%3A "), "{annotations}");
     let xml = gate(&breached, 3, &["--format", "junit"]);
     assert!(xml.contains("<failure") && xml.contains("failures=\"1\""), "{xml}");
+    // Each says before its results what the numbers are and which attempt it is.
+    for head in [&text, &annotations, &xml] {
+        for words in ["Simulated: no machine was measured.", "Attempt 1 with these subjects"] {
+            assert!(head.contains(words), "{words}: {head}");
+        }
+    }
     let doubtful = gated("-3%", "S2", 6);
     assert!(gate(&doubtful, 5, &[]).contains("inconclusive"));
     // A tool that fails is neither.
