@@ -160,3 +160,8 @@ const VERDICTS = {
 export function verdictWord(verdict: Verdict): string {
   return say(VERDICTS[verdict]);
 }
+
+/** The verdict with its strength: `clearly better`. */
+export function strengthAndVerdict({ verdict, strength }: Pick<Finding, "verdict" | "strength">): string {
+  return strength === "clearly" ? t("clearly {verdict}", { verdict: verdictWord(verdict) }) : verdictWord(verdict);
+}

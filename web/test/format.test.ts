@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { csv } from "../src/figures/figure";
 import { quantile } from "../src/figures/spread";
-import { change, estimate, logLabels, multiple, quantity } from "../src/format";
+import { change, estimate, logLabels, multiple, quantity, strengthAndVerdict } from "../src/format";
 
 describe("changes", () => {
   test("are percents below twofold and factors beyond, as on the terminal", () => {
@@ -35,6 +35,14 @@ describe("quantities", () => {
     expect(quantity(0.25, "fraction")).toBe("25 %");
     expect(quantity(0, "nanoseconds")).toBe("0 ns");
     expect(quantity(null, "nanoseconds")).toBe("none");
+  });
+});
+
+describe("verdicts", () => {
+  test("say how sure they are", () => {
+    expect(strengthAndVerdict({ verdict: "better", strength: "clearly" })).toBe("clearly better");
+    expect(strengthAndVerdict({ verdict: "worse", strength: "detectable" })).toBe("worse");
+    expect(strengthAndVerdict({ verdict: "equivalent", strength: null })).toBe("equivalent");
   });
 });
 

@@ -345,6 +345,10 @@ describe.skipIf(!program)("the live view", () => {
     await page.keyboard.press("Enter");
     await page.waitForSelector("#matched tbody tr");
     await says(page, /No verdict is made across campaigns/);
+    await says(page, /▲ clearly better/);
+    // What has to be known of either stands below its name, whether they differ in it or not.
+    expect(await page.locator("li .attempt").count()).toBe(2);
+    expect(await page.locator("li .banner", { hasText: "SINGLE_BOOT" }).count()).toBe(2);
     const rows = await page.$$eval("#matched tbody tr", (all) => all.length);
     expect(rows).toBe(golden("measured").findings.length);
     await page.focus("#matched th:nth-child(3) button");

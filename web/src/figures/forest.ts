@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, estimate, intervals, quantity, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { change, estimate, intervals, quantity, strengthAndVerdict, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Verdict } from "../generated/page";
 import type { Theme } from "../theme";
 import { t } from "../words";
@@ -146,8 +146,7 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
   const shown = effectTicks([1 / reach, reach], width - left - right, TICK_ROOM);
   const estimated = data.filter(({ finding }) => finding.effect !== null);
   const fill = (row: Row): string => colourOf(row.verdict, theme);
-  const word = ({ verdict, finding }: Row): string =>
-    `${VERDICT_SYMBOLS[verdict]} ${finding.strength === "clearly" ? t("clearly {verdict}", { verdict: verdictWord(verdict) }) : verdictWord(verdict)}`;
+  const word = ({ verdict, finding }: Row): string => `${VERDICT_SYMBOLS[verdict]} ${strengthAndVerdict(finding)}`;
   const told = ({ finding: { effect } }: Row): string => (effect === null ? t("no estimate") : estimate(effect));
   const below = { dy: isNarrow ? (LINE * (lines + 1)) / 2 : 0 };
   const worded = isNarrow ? below.dy - BAND / 2 - LINE / 2 - 2 : 0;

@@ -1,7 +1,8 @@
-import { confidence, estimate, VERDICT_SYMBOLS, verdictWord } from "../format";
-import type { Finding } from "../generated/page";
+import { confidence, estimate, strengthAndVerdict, VERDICT_SYMBOLS } from "../format";
+import type { CaveatView, Finding } from "../generated/page";
 import type { Page } from "../model";
 import { levelsOf } from "../parts/Facts";
+import { Banners } from "../parts/Report";
 import { type Column, IntervalBar, reachOf, SortTable } from "../parts/SortTable";
 import { Table } from "../parts/Table";
 import { t } from "../words";
@@ -74,7 +75,7 @@ function Differences({ id, title, names, facts: [one, other] }: Compared) {
 function told(finding: Finding | null): string {
   if (!finding) return t("not asked");
   const { effect, verdict } = finding;
-  return `${effect ? estimate(effect) : t("no estimate")} ${VERDICT_SYMBOLS[verdict]} ${verdictWord(verdict)}`;
+  return `${effect ? estimate(effect) : t("no estimate")} ${VERDICT_SYMBOLS[verdict]} ${strengthAndVerdict(finding)}`;
 }
 
 function Effects({ names, rows }: { names: Pair<string>; rows: Row[] }) {
@@ -106,6 +107,31 @@ function Effects({ names, rows }: { names: Pair<string>; rows: Row[] }) {
   return <SortTable label={t("effects of both campaigns")} rows={rows} columns={columns} id={({ key }) => key} />;
 }
 
+/** What speaks against the evidence, and what one boot cannot show. */
+const isPremise = ({ code }: CaveatView): boolean =>
+  code.startsWith("EVIDENCE_") || code === "SINGLE_BOOT" || code === "FEW_BOOTS";
+
+/** What has to be known of a campaign before its effects are read, whether the other has it too or not. */
+function Premises({ page }: { page: Page }) {
+  const { attempt, caveats, design } = page;
+  return (
+    <>
+      {attempt && <p class="attempt">{attempt}</p>}
+      {design.imported && (
+        <p class="banner">
+          {t("Imported from {file} ({format}).", { file: design.imported.file, format: design.imported.format })}
+        </p>
+      )}
+      <Banners page={page} />
+      {caveats.filter(isPremise).map(({ code, meaning }) => (
+        <p key={code} class="banner">
+          {code}: {meaning}
+        </p>
+      ))}
+    </>
+  );
+}
+
 /** Two campaigns side by side. What differs between them was not drawn by lot, so nothing is judged. */
 export function Compare({ names }: { names: [string, string] }) {
   const one = useFetched<Page>(campaignPath(names[0]));
@@ -119,6 +145,7 @@ export function Compare({ names }: { names: [string, string] }) {
           <li key={side}>
             {side === 0 ? "A" : "B"}: <a href={campaignLink(names[side] ?? "")}>{data?.title ?? names[side]}</a>{" "}
             <small>{names[side]}</small>
+            {data && <Premises page={data} />}
           </li>
         ))}
       </ul>

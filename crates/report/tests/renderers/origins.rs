@@ -12,8 +12,8 @@ use crate::stored::{
 use crate::workbook::Workbook;
 use crate::{drawn, page};
 use expect_test::expect_file;
-use model::{Caveat, CaveatCode, ImportedOrder};
-use report::{HAS_PAGE, Language, Page, page_json, view};
+use model::{Binding, Caveat, CaveatCode, ImportedOrder};
+use report::{HAS_PAGE, Language, Page, compare, page_json, premises, view};
 
 /// What a person reads of a campaign in each format that is text, and what the page and the slides
 /// state of its checks.
@@ -302,4 +302,53 @@ fn rows_of_an_import_state_no_place_that_the_data_lack() {
         let of_cells = of_cells.map(|text| if text == "0" { "1" } else { text });
         assert_eq!(position, of_cells, "{titles}");
     }
+}
+
+/// By which words premises tell an origin; none of what was measured.
+fn told_origin(origin: &str) -> Option<&'static str> {
+    match origin {
+        "measured" => None,
+        "emulated" => Some("Emulated processor: ratios may be read, values may not."),
+        "simulated" => Some("Simulated: no machine was measured."),
+        "blocks" | "rows" => Some("Imported from "),
+        other => panic!("no such origin: {other}"),
+    }
+}
+
+#[test]
+fn two_campaigns_of_one_origin_say_it_both() {
+    let words = of_each_origin().map(|(origin, _)| told_origin(origin));
+    for (origin, campaign) in of_each_origin() {
+        let report = view(&campaign.inputs());
+        let mut drawn = Vec::new();
+        compare(&report, &report).draw(&page(100), &mut drawn).unwrap();
+        let text = on_one_line(&String::from_utf8(drawn).unwrap());
+        for words in words.into_iter().flatten() {
+            let count = if told_origin(origin) == Some(words) { 2 } else { 0 };
+            assert_eq!(text.matches(words).count(), count, "{origin}, {words}: {text}");
+        }
+        assert_eq!(text.matches("Attempt 5 with these subjects").count(), 2, "{origin}: {text}");
+    }
+}
+
+#[test]
+fn premises_name_what_speaks_against_the_evidence_and_what_one_boot_cannot_show() {
+    let of = |campaign: &Campaign, about: &str| -> Vec<String> {
+        let all = premises(&view(&campaign.inputs()));
+        all.into_iter().filter(|one| one.about == about).map(|one| one.text).collect()
+    };
+    let sound = measured();
+    assert_eq!(of(&sound, "evidence"), Vec::<String>::new());
+    assert_eq!(of(&sound, "boots").len(), 1);
+    assert_eq!(of(&without_boots(measured()), "boots"), Vec::<String>::new());
+    let unbound = Campaign { binding: Binding::Absent, ..measured() };
+    let told = of(&unbound, "evidence");
+    assert!(told.len() == 1 && told[0].starts_with("EVIDENCE_UNBOUND: "), "{told:?}");
+    assert!(!of(&unbound, "attempt")[0].contains("bound"), "it is said once");
+    let mut edited = measured();
+    edited.store_caveats.push(Caveat::new(CaveatCode::EvidenceChanged, "by hand"));
+    let told = of(&edited, "evidence");
+    assert!(told.len() == 1 && told[0].starts_with("EVIDENCE_CHANGED: "), "{told:?}");
+    // No step of edited records was observed.
+    assert_eq!(of(&edited, "boots"), Vec::<String>::new());
 }

@@ -25,6 +25,9 @@ fn two_campaigns_stand_side_by_side_as_directories_and_as_bundles() {
     ] {
         assert!(told.contains(said), "{said}: {told}");
     }
+    // Said of both, although they do not differ in it.
+    assert_eq!(told.matches("Simulated: no machine was measured.").count(), 2, "{told}");
+    assert_eq!(told.matches("   Attempt ").count(), 2, "{told}");
     assert!(!told.contains('\u{1b}'), "no colours in a pipe: {told}");
     let blocks = told.lines().find(|line| line.trim_start().starts_with("blocks")).unwrap();
     let words: Vec<&str> = blocks.split_whitespace().collect();

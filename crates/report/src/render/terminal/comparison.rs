@@ -5,6 +5,7 @@ use super::{BOLD, DIM, Page, finished, lines, padded, padded_left, paragraph, st
 use crate::answer::trimmed;
 use crate::compare::{Comparison, Fact, Facts};
 use crate::emulated::why_hidden;
+use crate::premises::premises;
 use crate::quantities::{direction, p_value};
 use crate::verdict_table::{
     correction, effect, intervals, judged, look, reference_value, symbol, words,
@@ -151,12 +152,16 @@ impl Sheet<'_> {
         self.paragraph(&text, "  ", DIM)
     }
 
-    /// Names, titles and answers.
+    /// Names and titles; what has to be known of each before its answer, whether they differ in it or
+    /// not; and the answers.
     fn heading(&mut self) -> io::Result<()> {
         let compared = self.compared;
         for (side, report) in SIDES.iter().zip(compared.campaigns) {
             self.paragraph(&format!("{side}: {}", report.title), "", BOLD)?;
             self.paragraph(&report.campaign, "   ", DIM)?;
+            for premise in premises(report) {
+                self.paragraph(&premise.text, "   ", Style::new())?;
+            }
             self.paragraph(&report.answer, "   ", Style::new())?;
         }
         Ok(())
