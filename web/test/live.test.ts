@@ -115,6 +115,26 @@ describe.skipIf(!program)("the live view", () => {
     expect(await page.locator("#verdicts + .boots").textContent()).toBe(golden("measured").few_boots);
   });
 
+  test("numbers that no machine gave are told as such above every verdict, and in the list", async () => {
+    server.campaign = { ...halfWay(), origin: "simulated" };
+    const { page, wrong } = await open("");
+    await says(page, "Verdicts so far, complete blocks: 5");
+    await page.waitForSelector("#effects");
+    expect(await page.textContent("main header .banner")).toBe("Simulated: no machine was measured.");
+    expect(await page.locator(".banner", { hasText: "Simulated" }).count()).toBe(1);
+    expect(await page.textContent("#progress .head span")).toMatch(/^host, simulated, since /);
+    server.campaign = { ...halfWay(), origin: "imported" };
+    server.tell();
+    await says(page, /^host, imported, since /);
+    expect(wrong).toEqual([]);
+    const origins = ["simulated", "emulated", "imported", "measured"] as const;
+    server.campaigns.campaigns = origins.map((origin, days) => ({ ...listed(origin, days, "finished"), origin }));
+    const { page: list } = await open("campaigns");
+    await list.waitForSelector(".campaigns tbody tr");
+    const cells = await list.$$eval(".campaigns tbody td:last-child", (all) => all.map(({ textContent }) => textContent ?? ""));
+    expect(cells.map((text) => text.split("▲")[0])).toEqual(["simulated: ", "emulated: ", "imported: ", ""]);
+  });
+
   test("tables have the numbers of the figures", async () => {
     const { page } = await open("");
     await page.waitForSelector("#verdicts tbody tr", { state: "attached" });

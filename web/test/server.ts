@@ -116,7 +116,7 @@ export function halfWay(): LiveCampaign {
   return {
     name: "first-look-20261122-101530-ab12",
     title: "Does a shorter slice wake tasks sooner?",
-    venue: "host", is_quick: false, hides_absolute: false, state: "running", begun_ms,
+    venue: "host", origin: "measured", is_quick: false, hides_absolute: false, state: "running", begun_ms,
     trials: { done: 24, total: 48, failed: 0, invalid: 1 },
     left_ms: 81_000,
     current: {
@@ -163,7 +163,7 @@ const DAY_MS = 86_400_000;
 /** A campaign of so many days ago. */
 export function listed(name: string, days: number, state: RunState): ListedCampaign {
   return {
-    name, title: `Does a shorter slice wake tasks sooner? (${days})`, venue: "vm", kernel: "6.18.2", begun_ms: Date.now() - days * DAY_MS,
+    name, title: `Does a shorter slice wake tasks sooner? (${days})`, venue: "vm", origin: "measured", kernel: "6.18.2", begun_ms: Date.now() - days * DAY_MS,
     state, trials_done: 48, trials_total: 48, is_quick: false,
     verdicts: state === "running" ? null : { better: 1, equivalent: 1, inconclusive: 3 },
   };

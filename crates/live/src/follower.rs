@@ -6,7 +6,7 @@ use crate::latencies::Latencies;
 use crate::live_campaign::{Current, LiveCampaign, LiveVerdict, LogLine, RunState, Trials};
 use contract::{Event, Result};
 use lab::CampaignProgress;
-use model::{Findings, Outcome, Phase, Plan, Role};
+use model::{Findings, NumberOrigin, Outcome, Phase, Plan, Role};
 use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
@@ -242,6 +242,7 @@ impl Follower {
             name: self.name(),
             title: plan.title.clone(),
             venue: plan.venue.clone(),
+            origin: NumberOrigin::of(plan, self.findings.as_ref()),
             is_quick: plan.is_quick,
             hides_absolute,
             state,
@@ -364,7 +365,10 @@ fn stored(directory: &Path) -> Option<(u64, SystemTime)> {
 mod tests {
     use super::*;
     use crate::EventLog;
-    use model::{Caveat, CaveatCode, Record};
+    use model::{
+        Caveat, CaveatCode, Direction, Finding, ImportedDesign, ImportedOrder, Question, Record,
+        Unit,
+    };
     use store::{Attempts, Campaign};
 
     #[test]
@@ -389,6 +393,41 @@ mod tests {
         follower.update().unwrap();
         let told = follower.snapshot();
         assert_eq!((told.judged_trials, told.trials.done), (2, 3));
+    }
+
+    #[test]
+    fn a_snapshot_says_where_the_numbers_of_its_verdicts_come_from() {
+        let machine = Machine::host("/nonexistent");
+        let loader = CampaignLoader::new(lab::load);
+        let workloads = vec![fixtures::workload("w", Vec::new())];
+        let plan = fixtures::plan(fixtures::subjects(&["a", "b"]), workloads, 1);
+        let simulated = Plan { venue: "sim".to_owned(), ..plan.clone() };
+        let from = fixtures::imported(ImportedDesign::Blocked, ImportedOrder::Rows);
+        let imported = Plan { imported: Some(from), ..plan.clone() };
+        let question = Question {
+            workload: "w".to_owned(),
+            metric: "m".to_owned(),
+            unit: Unit::Nanoseconds,
+            direction: Direction::Lower,
+            subject: "b".to_owned(),
+            reference: "a".to_owned(),
+            role: Role::Primary,
+            family: model::DECLARED_FAMILY.to_owned(),
+        };
+        for (plan, is_emulated, origin) in [
+            (&plan, false, NumberOrigin::Measured),
+            (&plan, true, NumberOrigin::Emulated),
+            (&simulated, false, NumberOrigin::Simulated),
+            (&imported, false, NumberOrigin::Imported),
+        ] {
+            let results = tempfile::tempdir().unwrap();
+            let campaign = Campaign::create(results.path(), plan, "", 1, 0xbeef).unwrap();
+            let mut follower = Follower::open(campaign.directory(), &machine, &loader).unwrap();
+            let finding = Finding { is_emulated, ..fixtures::finding(question.clone()) };
+            follower.findings = Some(fixtures::findings(vec![finding]));
+            let told = follower.snapshot();
+            assert_eq!((told.origin, told.verdicts.len()), (origin, 1), "{}", plan.venue);
+        }
     }
 
     /// A campaign of three records, all of which the machine remembers, and what says so.

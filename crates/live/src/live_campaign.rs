@@ -1,7 +1,7 @@
 //! What a campaign looks like at one moment, `schedlab.live/1`. Times are milliseconds since
 //! 1970, lengths milliseconds.
 
-use model::{Direction, Role, Unit, Verdict};
+use model::{Direction, NumberOrigin, Role, Unit, Verdict};
 use serde::Serialize;
 use std::ops::Not;
 use store::CampaignState;
@@ -16,6 +16,8 @@ pub struct LiveCampaign {
     pub title: String,
     /// Where trials run.
     pub venue: String,
+    /// Where its numbers come from.
+    pub origin: NumberOrigin,
     /// Whether it is smaller than declared.
     pub is_quick: bool,
     /// Whether its values are those of no real processor.
@@ -195,6 +197,7 @@ mod tests {
             name: "first-20261122-101530-ab12".to_owned(),
             title: "Which one?".to_owned(),
             venue: "host".to_owned(),
+            origin: NumberOrigin::Measured,
             is_quick: false,
             hides_absolute: false,
             state: RunState::Running,

@@ -162,7 +162,10 @@ impl Screen {
         frame.render_widget(Line::styled(snapshot.title.as_str(), bold), title);
         let quick = if snapshot.is_quick { ", quick" } else { "" };
         let state = state_name(snapshot.state);
-        let text = format!("{}  {state}, on {}{quick}", snapshot.name, snapshot.venue);
+        // First, where nothing that is long cuts it off.
+        let origin = snapshot.origin.word_unless_measured();
+        let origin = origin.map_or(String::new(), |word| format!("{word}: "));
+        let text = format!("{origin}{}  {state}, on {}{quick}", snapshot.name, snapshot.venue);
         frame.render_widget(Line::raw(text), facts);
         let trials = snapshot.trials;
         let share = trials.done as f64 / trials.total.max(1) as f64;
@@ -375,7 +378,7 @@ fn percentiles(unit: Unit, point: Option<&LatencyPoint>) -> String {
 mod tests {
     use super::*;
     use live::{CpuSample, LogLine, Trials};
-    use model::Direction;
+    use model::{Direction, NumberOrigin};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -412,6 +415,7 @@ mod tests {
             name: "first-look-20261122-101530-ab12".to_owned(),
             title: title.to_owned(),
             venue: "host".to_owned(),
+            origin: NumberOrigin::Measured,
             is_quick: true,
             hides_absolute: false,
             state: RunState::Running,
@@ -483,6 +487,19 @@ mod tests {
             assert!(text.contains(part), "{part} in\n{text}");
         }
         assert!(!text.contains("inconclusive"), "no verdict while it runs:\n{text}");
+    }
+
+    #[test]
+    fn numbers_that_were_not_measured_are_told_as_what_they_are() {
+        for origin in [NumberOrigin::Simulated, NumberOrigin::Emulated, NumberOrigin::Imported] {
+            let mut screen = screen("Which policy?", true);
+            let state = RunState::Interrupted;
+            screen.note(Some(LiveCampaign { origin, state, ..snapshot("Which policy?") }), None);
+            let text = drawn(&screen, 40);
+            assert!(text.contains(&format!("\n{}: first-look-", origin.word())), "{text}");
+        }
+        let text = drawn(&screen("Which policy?", true), 80);
+        assert!(text.contains("\nfirst-look-") && !text.contains("measured"), "{text}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::live_feed::LiveState;
 use contract::{Error, Result};
 use live::{CampaignLoader, RunState};
-use model::{Findings, Role, Verdict};
+use model::{Findings, NumberOrigin, Role, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,6 +38,8 @@ struct Row {
     name: String,
     title: String,
     venue: String,
+    /// Where its numbers come from.
+    origin: NumberOrigin,
     kernel: Option<String>,
     begun_ms: u64,
     state: RunState,
@@ -111,6 +113,7 @@ fn state(recorded: CampaignState, found: &CampaignEntry, machine: &Machine) -> R
 fn row(found: &CampaignEntry, machine: &Machine, loader: &CampaignLoader) -> Result<Row> {
     let loaded = store::load_without_records(&found.directory)?;
     let findings = store::load_findings(&found.directory)?.filter(|_| loaded.is_finished);
+    let origin = NumberOrigin::of(&loaded.plan, findings.as_ref());
     let verdicts = findings.and_then(|findings| {
         // What was judged may have been edited since, or cannot be read any more.
         let whole = loader.load(&found.directory).ok()?;
@@ -121,6 +124,7 @@ fn row(found: &CampaignEntry, machine: &Machine, loader: &CampaignLoader) -> Res
         name: found.name(),
         title: plan.title.clone(),
         venue: plan.venue.clone(),
+        origin,
         kernel: loaded
             .environment
             .as_ref()

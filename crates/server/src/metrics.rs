@@ -25,6 +25,7 @@ type Number = Gauge<f64, AtomicU64>;
 struct Campaign {
     campaign: String,
     venue: String,
+    origin: &'static str,
     state: &'static str,
 }
 
@@ -39,6 +40,8 @@ struct Comparison {
     metric: String,
     subject: String,
     reference: String,
+    /// It stands beside every effect and verdict, because each is seen alone.
+    origin: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -47,6 +50,7 @@ struct Judged {
     metric: String,
     subject: String,
     reference: String,
+    origin: &'static str,
     verdict: Word,
 }
 
@@ -123,7 +127,12 @@ fn campaign(registry: &mut Registry, snapshot: &LiveCampaign) {
         RunState::StoppedEarly => "stopped_early",
     };
     let info = Family::<Campaign, Gauge>::default();
-    let labels = Campaign { campaign: snapshot.name.clone(), venue: snapshot.venue.clone(), state };
+    let labels = Campaign {
+        campaign: snapshot.name.clone(),
+        venue: snapshot.venue.clone(),
+        origin: snapshot.origin.word(),
+        state,
+    };
     info.get_or_create(&labels).set(1);
     registry.register("campaign", "The campaign that is followed; always 1", info);
 
@@ -157,6 +166,7 @@ fn comparisons(registry: &mut Registry, snapshot: &LiveCampaign) {
             metric: one.metric.clone(),
             subject: one.subject.clone(),
             reference: one.reference.clone(),
+            origin: snapshot.origin.word(),
         };
         for (family, value) in numbers.iter().zip([one.ratio, one.low, one.high]) {
             if let Some(value) = value {
@@ -164,9 +174,9 @@ fn comparisons(registry: &mut Registry, snapshot: &LiveCampaign) {
             }
         }
         pairs.get_or_create(&labels).set(i64::try_from(one.pairs).unwrap_or(i64::MAX));
-        let Comparison { workload, metric, subject, reference } = labels;
+        let Comparison { workload, metric, subject, reference, origin } = labels;
         let verdict = Word(one.verdict);
-        let judged = Judged { workload, metric, subject, reference, verdict };
+        let judged = Judged { workload, metric, subject, reference, origin, verdict };
         verdicts.get_or_create(&judged).set(1);
     }
     let [ratio, low, high] = numbers;
@@ -258,7 +268,7 @@ fn machine(registry: &mut Registry, sample: &MachineSample) {
 mod tests {
     use super::*;
     use live::{CpuSample, LiveVerdict, Trials};
-    use model::{Direction, Role};
+    use model::{Direction, NumberOrigin, Role};
     use std::collections::BTreeSet;
 
     /// The dashboard that goes with these metrics.
@@ -286,6 +296,7 @@ mod tests {
             name: "first-20261122-101530-ab12".to_owned(),
             title: String::new(),
             venue: "host".to_owned(),
+            origin: NumberOrigin::Measured,
             is_quick: false,
             hides_absolute: false,
             state: RunState::Running,
@@ -348,6 +359,30 @@ mod tests {
             !all.iter().any(|line| line.contains("quantile=\"0.99\"")),
             "nothing is no zero, nor what an earlier trial told"
         );
+    }
+
+    #[test]
+    fn each_effect_and_verdict_says_where_its_numbers_come_from() {
+        for (origin, word) in [
+            (NumberOrigin::Measured, "measured"),
+            (NumberOrigin::Simulated, "simulated"),
+            (NumberOrigin::Emulated, "emulated"),
+            (NumberOrigin::Imported, "imported"),
+        ] {
+            let all = lines(&LiveCampaign { origin, ..snapshot(1, "w") });
+            for name in [
+                "schedlab_campaign{",
+                "schedlab_effect_ratio{",
+                "schedlab_effect_low_ratio{",
+                "schedlab_effect_high_ratio{",
+                "schedlab_effect_pairs{",
+                "schedlab_verdict{",
+            ] {
+                let told: Vec<&String> = all.iter().filter(|line| line.starts_with(name)).collect();
+                let label = format!("origin=\"{word}\"");
+                assert!(told.len() == 1 && told[0].contains(&label), "{name}: {all:#?}");
+            }
+        }
     }
 
     #[test]

@@ -102,6 +102,8 @@ export interface ListedCampaign {
   name: string;
   title: string;
   venue: string;
+  /** Where its numbers come from. */
+  origin: NumberOrigin;
   kernel: string | null;
   begun_ms: number;
   state: RunState;
@@ -120,6 +122,8 @@ export interface LiveCampaign {
   title: string;
   /** Where trials run. */
   venue: string;
+  /** Where its numbers come from. */
+  origin: NumberOrigin;
   /** Whether it is smaller than declared. */
   is_quick: boolean;
   /** Whether its values are those of no real processor. */
@@ -206,6 +210,9 @@ export interface MachineSample {
   /** Share of the time in which some task waited for a CPU; absent without PSI. */
   pressure: number | null;
 }
+
+/** Where the numbers of a campaign come from; of several origins the first that holds. */
+export type NumberOrigin = "simulated" | "emulated" | "imported" | "measured";
 
 /** Whether a campaign runs. */
 export type RunState = "running" | "interrupted" | "finished" | "stopped_early";

@@ -5,7 +5,7 @@ import type { Verdict } from "../generated/page";
 import { type Column, SortTable } from "../parts/SortTable";
 import { say, t } from "../words";
 import { useFetched } from "./hooks";
-import { CAMPAIGNS, STATES } from "./protocol";
+import { CAMPAIGNS, originWord, STATES } from "./protocol";
 
 /** As many as are compared with each other. */
 const PAIR = 2;
@@ -19,6 +19,12 @@ function counted(verdicts: ListedCampaign["verdicts"]): string {
     return count === 0 ? [] : [t("{symbol} {count} {verdict}", { symbol, count, verdict: verdictWord(verdict) })];
   });
   return words.join(", ") || t("none asked");
+}
+
+/** What was said of verdicts, behind where their numbers come from. */
+function marked({ origin, verdicts }: ListedCampaign): string {
+  const word = originWord(origin);
+  return word === null ? counted(verdicts) : `${word}: ${counted(verdicts)}`;
 }
 
 function columnsOf(chosen: string[], choose: (name: string) => void): Column<ListedCampaign>[] {
@@ -56,7 +62,7 @@ function columnsOf(chosen: string[], choose: (name: string) => void): Column<Lis
     {
       name: t("verdicts"),
       key: ({ verdicts }) => (verdicts ? -((verdicts.better ?? 0) + (verdicts.worse ?? 0)) : 1),
-      text: ({ verdicts }) => counted(verdicts),
+      text: marked,
     },
   ];
 }

@@ -2,7 +2,7 @@ import { confidence, estimate, strengthAndVerdict, VERDICT_SYMBOLS } from "../fo
 import type { CaveatView, Finding } from "../generated/page";
 import type { Page } from "../model";
 import { levelsOf } from "../parts/Facts";
-import { Banners } from "../parts/Report";
+import { Banners, warnedOf } from "../parts/Report";
 import { type Column, IntervalBar, reachOf, SortTable } from "../parts/SortTable";
 import { Table } from "../parts/Table";
 import { t } from "../words";
@@ -122,7 +122,7 @@ function Premises({ page }: { page: Page }) {
           {t("Imported from {file} ({format}).", { file: design.imported.file, format: design.imported.format })}
         </p>
       )}
-      <Banners page={page} />
+      <Banners {...warnedOf(page)} />
       {caveats.filter(isPremise).map(({ code, meaning }) => (
         <p key={code} class="banner">
           {code}: {meaning}

@@ -8,13 +8,13 @@ import type { Page } from "../model";
 import { Chooser } from "../parts/Chooser";
 import { FewBoots } from "../parts/Facts";
 import { FigureCard } from "../parts/FigureCard";
-import { Answer, Keys, ReportBody } from "../parts/Report";
+import { Answer, Banners, Keys, ReportBody } from "../parts/Report";
 import type { Theme } from "../theme";
 import { say, t } from "../words";
 import { campaignLink, Campaigns } from "./Campaigns";
 import { Health } from "./Health";
 import { useFetched, useNews, useNow } from "./hooks";
-import { campaignPath, STATES } from "./protocol";
+import { campaignPath, originWord, STATES } from "./protocol";
 import { RunQueues } from "./RunQueues";
 import type { Stream } from "./stream";
 
@@ -89,6 +89,11 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
             {isStale ? t("Was {state}", { state: say(STATES[campaign.state]) }) : t("Is {state}", { state: say(STATES[campaign.state]) })}
           </p>
           {isAnswered && page && <Answer text={page.answer} />}
+          <Banners
+            isSimulated={campaign.origin === "simulated"}
+            isEmulated={campaign.origin === "emulated"}
+            isQuick={campaign.is_quick}
+          />
         </div>
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(isPaused ? null : Date.now())}>
           {isPaused ? t("Go on") : t("Pause charts")}
@@ -164,7 +169,9 @@ function Progress({ campaign, stream }: { campaign: LiveCampaign; stream: Stream
       <div class="head">
         <h2>{facts.filter(Boolean).join(" · ")}</h2>
         <span>
-          {[campaign.venue, campaign.is_quick && t("quick"), t("since {time}", { time: clock(campaign.begun_ms) })].filter(Boolean).join(", ")}
+          {[campaign.venue, originWord(campaign.origin), campaign.is_quick && t("quick"), t("since {time}", { time: clock(campaign.begun_ms) })]
+            .filter(Boolean)
+            .join(", ")}
         </span>
       </div>
       <progress max={Math.max(trials.total, 1)} value={done} aria-label={t("Trials done")}>

@@ -1,7 +1,7 @@
 /** Where a server tells what, and how its words read. */
 
-import type { RunState } from "../generated/live";
-import { noted } from "../words";
+import type { NumberOrigin, RunState } from "../generated/live";
+import { noted, say } from "../words";
 
 export const EVENTS = "/api/v1/events";
 export const CAMPAIGNS = "/api/v1/campaigns";
@@ -15,3 +15,16 @@ export const STATES = {
   finished: noted("finished"),
   stopped_early: noted("stopped early"),
 } as const satisfies Record<RunState, string>;
+
+const ORIGINS = {
+  simulated: noted("simulated"),
+  emulated: noted("emulated"),
+  imported: noted("imported"),
+  measured: null,
+} as const satisfies Record<NumberOrigin, string | null>;
+
+/** Where numbers come from; nothing of what was measured. */
+export function originWord(origin: NumberOrigin): string | null {
+  const word = ORIGINS[origin];
+  return word === null ? null : say(word);
+}

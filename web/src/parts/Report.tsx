@@ -61,19 +61,30 @@ export function ThemeButton({ theme, onToggle }: { theme: Theme; onToggle: () =>
   );
 }
 
+interface Warned {
+  isSimulated: boolean;
+  /** Whether an emulated processor ran, whose values are not shown. */
+  isEmulated: boolean;
+  isQuick: boolean;
+}
+
+export const warnedOf = ({ caveats, hides_absolute, design }: Page): Warned => ({
+  isSimulated: caveats.some(({ code }) => code === "SIMULATED"),
+  isEmulated: hides_absolute,
+  isQuick: design.is_quick,
+});
+
 /** What a reader has to know before any number. */
-export function Banners({ page }: { page: Page }) {
+export function Banners({ isSimulated, isEmulated, isQuick }: Warned) {
   return (
     <>
-      {page.caveats.some(({ code }) => code === "SIMULATED") && (
-        <p class="banner">{t("Simulated: no machine was measured.")}</p>
-      )}
-      {page.hides_absolute && (
+      {isSimulated && <p class="banner">{t("Simulated: no machine was measured.")}</p>}
+      {isEmulated && (
         <p class="banner">
           {t("Emulated processor: ratios between subjects are shown, values are not, for they are no real processor's.")}
         </p>
       )}
-      {page.design.is_quick && <p class="banner">{t("Quick: fewer blocks and shorter trials than declared.")}</p>}
+      {isQuick && <p class="banner">{t("Quick: fewer blocks and shorter trials than declared.")}</p>}
     </>
   );
 }
@@ -132,7 +143,7 @@ interface Parts {
   theme: Theme;
   /** In the live view the address is not the section's. */
   isServed?: boolean;
-  /** The answer stands above it already. */
+  /** The answer and the banners stand above it already. */
   isBelow?: boolean;
 }
 
@@ -154,7 +165,7 @@ export function ReportBody({ page, theme, isServed = false, isBelow = false }: P
   );
   return (
     <>
-      <Banners page={page} />
+      {!isBelow && <Banners {...warnedOf(page)} />}
       <p class="paper">{t("On paper, figures are without their tables; the page on a screen has them.")}</p>
       <Sections has={has} keepsAddress={isServed} />
       {isServed ? body : <main>{body}</main>}

@@ -12,7 +12,7 @@ use crate::stored::{
 use crate::workbook::Workbook;
 use crate::{drawn, page};
 use expect_test::expect_file;
-use model::{Binding, Caveat, CaveatCode, ImportedOrder};
+use model::{Binding, Caveat, CaveatCode, ImportedOrder, NumberOrigin};
 use report::{HAS_PAGE, Language, Page, compare, page_json, premises, view};
 
 /// What a person reads of a campaign in each format that is text, and what the page and the slides
@@ -302,6 +302,20 @@ fn rows_of_an_import_state_no_place_that_the_data_lack() {
         let of_cells = of_cells.map(|text| if text == "0" { "1" } else { text });
         assert_eq!(position, of_cells, "{titles}");
     }
+}
+
+/// What live views and metrics say beside every verdict.
+#[test]
+fn each_origin_has_a_word_and_what_was_simulated_or_emulated_has_it_before_an_import() {
+    let of =
+        |campaign: &Campaign| NumberOrigin::of(&campaign.plan, Some(&campaign.findings)).word();
+    let words = of_each_origin().map(|(_, campaign)| of(&campaign));
+    assert_eq!(words, ["measured", "emulated", "simulated", "imported", "imported"]);
+    let mut twice = in_blocks();
+    twice.findings.findings[0].is_emulated = true;
+    assert_eq!(of(&twice), "emulated");
+    twice.findings.caveats.push(Caveat::new(CaveatCode::Simulated, "by the caveats in the file"));
+    assert_eq!(of(&twice), "simulated");
 }
 
 /// By which words premises tell an origin; none of what was measured.
