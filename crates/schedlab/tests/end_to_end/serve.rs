@@ -205,6 +205,7 @@ fn a_campaign_is_listed_shown_and_counted_and_no_path_leads_elsewhere() {
     assert_eq!(row["state"], "finished");
     assert_eq!((row["trials_done"].as_u64(), row["trials_total"].as_u64()), (Some(24), Some(24)));
     assert_eq!(row["verdicts"]["better"], 1);
+    assert_eq!(row["origin"], "simulated");
     let page = client.json(&format!("/api/v1/campaigns/{name}"));
     assert_eq!(page["format"], "schedlab.page/1");
     assert_eq!(page["campaign"], name.as_str());
@@ -224,11 +225,56 @@ fn a_campaign_is_listed_shown_and_counted_and_no_path_leads_elsewhere() {
     assert_eq!(campaign["state"], "finished");
     assert!(campaign["left_ms"].is_null() && campaign["current"].is_null(), "{campaign}");
     assert_eq!(campaign["verdicts"][0]["verdict"], "better");
+    assert_eq!(campaign["origin"], "simulated");
 
     let metrics = client.get("/metrics");
     assert!(metrics.head.contains("application/openmetrics-text"), "{}", metrics.head);
-    for line in ["schedlab_trials{state=\"done\"} 24", "verdict=\"better\"} 1", "# EOF"] {
+    let verdict = "origin=\"simulated\",verdict=\"better\"} 1";
+    for line in ["schedlab_trials{state=\"done\"} 24", verdict, "# EOF"] {
         assert!(metrics.body.contains(line), "{line} in {}", metrics.body);
+    }
+    let top = bench.expect(0, &["top", "--once"]);
+    assert!(top.contains(&format!("\nsimulated: {name}")), "{top}");
+}
+
+/// A campaign of a table in blocks.
+fn imported() -> Bench {
+    let bench = Bench::new();
+    let mut text = "who,block,ns\n".to_owned();
+    for block in 0..6 {
+        text += &format!("a,{block},{}\nb,{block},{}\n", 1000 + block * 3, 1200 + block * 4 % 7);
+    }
+    let path = bench.path().join("table.csv");
+    std::fs::write(&path, text).unwrap();
+    let file = path.display().to_string();
+    let mapping = ["--subject", "who", "--block", "block", "--value", "ns:lower:ns"];
+    let arguments: Vec<&str> = ["import", "csv", &file].into_iter().chain(mapping).collect();
+    bench.expect(0, &arguments);
+    bench
+}
+
+#[test]
+fn numbers_of_others_are_told_as_such_by_whatever_tells_a_verdict_of_them() {
+    let bench = imported();
+    let server = Server::start(&bench);
+    let client = server.client();
+    assert_eq!(client.json("/api/v1/campaigns")["campaigns"][0]["origin"], "imported");
+    let mut events = client.events();
+    let told = std::iter::from_fn(|| events.next("snapshot"))
+        .find(|told| !told["campaign"]["verdicts"].as_array().unwrap().is_empty());
+    assert_eq!(told.unwrap()["campaign"]["origin"], "imported");
+    let metrics = client.get("/metrics").body;
+    let mut verdicts = metrics.lines().filter(|line| line.starts_with("schedlab_verdict{"));
+    assert!(verdicts.all(|line| line.contains("origin=\"imported\"")), "{metrics}");
+    assert!(metrics.contains("schedlab_verdict{"), "{metrics}");
+    let top = bench.expect(0, &["top", "--once"]);
+    assert!(top.contains("\nimported: "), "{top}");
+    let compared = bench.expect(0, &["compare", "last", "last"]);
+    assert_eq!(compared.matches("Imported from table.csv (csv).").count(), 2, "{compared}");
+    for format in ["text", "github", "junit"] {
+        let output = bench.run(&["gate", "last", "--limit", "ns=3%", "--format", format]);
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(told.contains("Imported from table.csv (csv)."), "{format}: {told}");
     }
 }
 

@@ -68,7 +68,13 @@ fn cfs_against_eevdf_is_emulated_names_what_else_differs_and_passes_no_gate() {
     assert!(report.contains("hidden"), "absolute values are not shown: {report}");
     // Not shown to be kept, nor to be breached, whatever the figures.
     let (judged, _) = guests.expect(5, &["gate", "last", "--limit", "makespan=99%"]);
-    assert!(judged.contains("emulat"), "{judged}");
+    let origin = "Emulated processor: ratios may be read, values may not.";
+    assert!(judged.contains(origin) && judged.contains("emulated: inconclusive"), "{judged}");
+    let (compared, _) = guests.expect(0, &["compare", "last", "last"]);
+    let compared = compared.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(compared.matches(origin).count(), 2, "{compared}");
+    let (top, _) = guests.expect(0, &["top", "--once"]);
+    assert!(top.contains("\nemulated: "), "{top}");
     guests.assert_nothing_is_left("after a campaign");
 }
 
