@@ -6,9 +6,10 @@ import { heatMaps } from "../src/figures/heat";
 import { history } from "../src/figures/history";
 import { ladder } from "../src/figures/ladder";
 import { hasLines, lines } from "../src/figures/lines";
+import { tradeOffs } from "../src/figures/pareto";
 import { drift, pairs } from "../src/figures/runs";
 import { estimate } from "../src/format";
-import type { Finding, ImportedOrder, Series } from "../src/generated/page";
+import type { Finding, ImportedOrder, Series, Verdict } from "../src/generated/page";
 import { allFigures, drawn } from "../src/headless/draw";
 import { type Page, runs } from "../src/model";
 import { light } from "../src/theme";
@@ -214,6 +215,86 @@ describe("runs", () => {
     const readings = [false, true].map((isImported) => pairs(finding, all, 0, isImported).reading);
     expect(readings[0]).toContain("a value of both");
     expect(readings[1]).not.toContain("ran");
+  });
+});
+
+describe("trade-offs", () => {
+  /** Estimates alone: `a` is far better than `base` and `b` in both metrics. */
+  const RATIOS: Record<string, number> = { a: 2, b: 1, c: 1.01 };
+  const of = (subject: string, reference: string, verdicts: [Verdict, Verdict]): Finding[] =>
+    (["lower", "higher"] as const).map((direction, place) => {
+      const ratio = (RATIOS[subject] ?? 1) / (RATIOS[reference] ?? 1);
+      return {
+        workload: "w", metric: direction === "lower" ? "latency" : "rate", direction, subject, reference, role: "primary",
+        verdict: verdicts[place], alpha: 0.05, effect: { ratio, low: ratio / 1.01, high: ratio * 1.01, adjusted_p: null },
+      } as Finding;
+    });
+  const SUBJECTS = ["base", "a", "b", "c"];
+  const first = (findings: Finding[]) => {
+    const figure = tradeOffs(findings, SUBJECTS)[0]?.figures()[0];
+    if (!figure) throw new Error("there are three subjects");
+    return figure;
+  };
+  /** Whom a figure shows as beaten. */
+  const beaten = (findings: Finding[]): unknown[] =>
+    first(findings).table.rows.filter((row) => row[7] === "yes").map(([subject]) => subject);
+
+  test("nobody is beaten by somebody with whom it was never compared", () => {
+    const apart = [...of("a", "base", ["inconclusive", "inconclusive"]), ...of("b", "base", ["inconclusive", "inconclusive"])];
+    expect(beaten(apart)).toEqual([]);
+    expect(first(apart).reading).not.toContain("Hollow");
+    expect(beaten([...apart, ...of("b", "a", ["worse", "worse"])])).toEqual(["b"]);
+  });
+
+  test("one is beaten by verdicts alone, whichever of both was the reference", () => {
+    const cases: [[Verdict, Verdict], string[]][] = [
+      [["better", "better"], ["base"]],
+      [["better", "equivalent"], ["base"]],
+      [["equivalent", "worse"], ["a"]],
+      [["better", "inconclusive"], []],
+      [["better", "worse"], []],
+      [["equivalent", "equivalent"], []],
+      [["invalid", "worse"], []],
+    ];
+    for (const [verdicts, expected] of cases) {
+      const findings = [...of("a", "base", verdicts), ...of("b", "base", ["inconclusive", "inconclusive"])];
+      expect(beaten(findings), verdicts.join()).toEqual(expected);
+      expect(first(findings).reading.includes("Hollow"), verdicts.join()).toBe(expected.length > 0);
+    }
+  });
+
+  test("what nothing may be said of is not drawn, and the reader is told", () => {
+    const undecided: [Verdict, Verdict] = ["inconclusive", "inconclusive"];
+    const others = [...of("b", "base", undecided), ...of("c", "base", undecided)];
+    const all = [...of("a", "base", undecided), ...others];
+    expect(first(all).reading).not.toContain("Left out");
+    const [latency, ...rest] = all;
+    if (!latency) throw new Error("there are two metrics");
+    const figure = first([{ ...latency, is_forbidden: true }, ...rest]);
+    expect(figure.table.rows.map(([subject]) => subject)).toEqual(["base", "b", "c"]);
+    expect(figure.reading).toContain("Left out: comparisons of which something forbids every verdict.");
+    expect(tradeOffs(all.map((one) => ({ ...one, is_forbidden: true })), SUBJECTS)).toEqual([]);
+  });
+
+  test("have a name for each reference", () => {
+    const undecided: [Verdict, Verdict] = ["inconclusive", "inconclusive"];
+    const pairs = [["a", "base"], ["b", "base"], ["b", "a"], ["c", "a"]] as const;
+    const names = tradeOffs(pairs.flatMap(([subject, reference]) => of(subject, reference, undecided)), SUBJECTS).map(({ name }) => name);
+    expect(names).toEqual(["w, latency and rate, against base", "w, latency and rate, against a"]);
+  });
+});
+
+describe("what a reader chooses from", () => {
+  test("names the pair, so that two of one subject are told apart", () => {
+    const page = golden("measured");
+    const one = page.findings.find((finding) =>
+      finding.role === "primary" && page.series.some(({ workload, metric }) => workload === finding.workload && metric === finding.metric));
+    if (!one) throw new Error("the golden campaign has values of a comparison");
+    const findings = ["baseline", "batch"].map((reference): Finding => ({ ...one, subject: "fifo", reference }));
+    const about = `${one.workload}, ${one.metric.replaceAll("_", " ")}`;
+    expect(figuresOf({ ...page, findings }).runs.map(({ name }) => name)).toEqual([
+      `${about}: fifo against baseline`, `${about}: fifo against batch`,
+    ]);
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { effectDomain, effectTicks, spaced } from "../src/figures/axis";
 import { markdown } from "../src/figures/figure";
 import { apart } from "../src/figures/labels";
-import { front, tradeOffs } from "../src/figures/pareto";
+import { tradeOffs } from "../src/figures/pareto";
 import { look } from "../src/figures/series";
 import { trialPercentiles } from "../src/figures/trials";
 import { duration } from "../src/format";
@@ -49,26 +49,12 @@ describe("trade-offs", () => {
       effect: { ...side(ratio), adjusted_p: null },
     }) as Finding;
 
-  test("a subject that is beaten by less than its interval is on the front as well", () => {
-    const found = front([
-      { subject: "best", x: side(1.2), y: side(1.2) },
-      { subject: "close", x: side(1.19), y: side(1.19) },
-      { subject: "beaten", x: side(1.0), y: side(1.19) },
-      { subject: "other", x: side(0.8), y: side(1.5) },
-    ]);
-    expect(found.filter(({ isOnFront }) => isOnFront).map(({ subject }) => subject)).toEqual(["best", "close", "other"]);
-  });
-
   test("need a metric of each direction and three subjects, the reference among them", () => {
     const two = [finding("a", "lower", 1.1), finding("a", "higher", 1.1)];
     expect(tradeOffs(two, ["base", "a"])).toEqual([]);
     const [choice] = tradeOffs([...two, finding("b", "lower", 0.9), finding("b", "higher", 1.3)], ["base", "a", "b"]);
     const [figure] = choice?.figures() ?? [];
-    expect(figure?.table.rows.map((row) => [row[0], row[1], row[7]])).toEqual([
-      ["base", 1, "no"],
-      ["a", 1.1, "yes"],
-      ["b", 0.9, "yes"],
-    ]);
+    expect(figure?.table.rows.map((row) => [row[0], row[1]])).toEqual([["base", 1], ["a", 1.1], ["b", 0.9]]);
     expect(tradeOffs([finding("a", "lower", 1), finding("b", "lower", 1)], ["a", "b"])).toEqual([]);
   });
 });

@@ -109,6 +109,10 @@ struct Effect<'r> {
     verdict: Verdict,
     strength: Option<Strength>,
     reason: Option<&'r str>,
+    /// Whether something forbids every verdict, so that its numbers are evidence of nothing.
+    #[serde(skip_serializing_if = "Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    is_forbidden: bool,
     margin: f64,
     pairs: usize,
     /// The error rate of its interval.
@@ -293,6 +297,7 @@ fn effect(finding: &Finding, alpha: f64, is_shown: bool) -> Effect<'_> {
         verdict: finding.verdict,
         strength: finding.strength,
         reason: finding.reason.as_deref(),
+        is_forbidden: finding.is_forbidden(),
         margin: finding.margin,
         pairs: finding.pairs,
         alpha: finding.deciding_alpha().unwrap_or(alpha),

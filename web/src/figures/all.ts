@@ -2,6 +2,7 @@
 
 import type { Curve, Finding } from "../generated/page";
 import { type Page, runs } from "../model";
+import { t } from "../words";
 import { breakdown } from "./breakdown";
 import { ecdf } from "./ecdf";
 import type { Choice, Figure } from "./figure";
@@ -55,10 +56,12 @@ export function figuresOf(page: Page): Figures {
     runs: page.findings
       .filter(({ role }) => role === "primary")
       .flatMap((finding, number): Choice[] => {
-        const { workload, metric, subject } = finding;
+        const { workload, metric, subject, reference } = finding;
         const series = page.series.find((one) => one.workload === workload && one.metric === metric);
         if (!series) return [];
-        const name = `${workload}, ${metric.replaceAll("_", " ")}: ${subject}`;
+        const name = t("{workload}, {metric}: {subject} against {reference}", {
+          workload, metric: metric.replaceAll("_", " "), subject, reference,
+        });
         const figures = (): Figure[] => {
           const all = runs(series, subjects);
           const values = { ...spread(series, all, number, subjects), ...found(finding) };

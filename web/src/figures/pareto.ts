@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { change, intervals } from "../format";
-import type { Finding, Ratio } from "../generated/page";
+import type { Finding, Ratio, Verdict } from "../generated/page";
 import { t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
 import { base, BY_SUBJECT, type Canvas, type Choice, type Figure, SHAPE_BY_SUBJECT } from "./figure";
@@ -18,7 +18,8 @@ interface Point {
   subject: string;
   x: Side;
   y: Side;
-  isOnFront: boolean;
+  /** Whether another subject was shown to be better in one of both, and better or equivalent in the other. */
+  isBeaten: boolean;
 }
 
 /** Fewer subjects trade nothing off that the effects do not show. */
@@ -34,21 +35,32 @@ const LETTER = 7;
 const LINE = 24;
 /** What a subject is to itself. */
 const REFERENCE: Side = { ratio: 1, low: 1, high: 1 };
+/** A verdict on two subjects as it is read from the one that was compared with. */
+const TURNED: Record<Verdict, Verdict> = {
+  better: "worse", worse: "better", equivalent: "equivalent", inconclusive: "inconclusive", invalid: "invalid",
+};
 
 /** A figure for each workload with a metric to be low and another to be high, such as latency and throughput. */
 export function tradeOffs(findings: Finding[], subjects: string[]): Choice[] {
-  const estimated = findings.filter(({ role, effect }) => role === "primary" && effect !== null);
+  const asked = findings.filter(({ role, effect }) => role === "primary" && effect !== null);
+  // What nothing may be said of is no evidence of where a subject lies.
+  const estimated = asked.filter(({ is_forbidden }) => !is_forbidden);
   const kinds = new Map(estimated.map((one) => [`${one.workload}\0${one.metric}\0${one.reference}`, one]));
   const lower = [...kinds.values()].filter(({ direction }) => direction === "lower");
   const higher = [...kinds.values()].filter(({ direction }) => direction === "higher");
   return lower
     .flatMap((x) => higher.filter((y) => y.workload === x.workload && y.reference === x.reference).map((y) => ({ x, y })))
-    .map(({ x, y }) => ({ x, y, along: alike(estimated, x), up: alike(estimated, y) }))
-    .map(({ x, y, along, up }) => ({ x, y, bars: intervals([...along, ...up]), points: points(x.reference, along, up) }))
+    .map(({ x, y }) => ({ x, y, along: alike(estimated, x), up: alike(estimated, y), all: [...alike(asked, x), ...alike(asked, y)] }))
+    .map(({ x, y, along, up, all }) => ({
+      x, y, bars: intervals([...along, ...up]), isPart: along.length + up.length < all.length,
+      points: beaten(points(x.reference, along, up), estimated, x, y),
+    }))
     .filter(({ points }) => points.length >= FEWEST)
-    .map(({ x, y, bars, points }, number) => ({
-      name: t("{workload}, {along} and {up}", { workload: x.workload, along: words(x.metric), up: words(y.metric) }),
-      figures: () => [pareto(points, bars, x, y, number, subjects)],
+    .map(({ x, y, bars, isPart, points }, number) => ({
+      name: t("{workload}, {along} and {up}, against {reference}", {
+        workload: x.workload, along: words(x.metric), up: words(y.metric), reference: x.reference,
+      }),
+      figures: () => [pareto({ points, bars, isPart }, x, y, number, subjects)],
     }));
 }
 
@@ -65,7 +77,7 @@ function alike(findings: Finding[], kind: Finding): Finding[] {
 }
 
 /** The reference, and every subject with both effects against it. */
-function points(reference: string, along: Finding[], up: Finding[]): Point[] {
+function points(reference: string, along: Finding[], up: Finding[]): Omit<Point, "isBeaten">[] {
   const of = (findings: Finding[]): Map<string, Side> =>
     new Map(findings.flatMap(({ subject, effect }): [string, Side][] => (effect ? [[subject, side(effect)]] : [])));
   const above = of(up);
@@ -73,38 +85,54 @@ function points(reference: string, along: Finding[], up: Finding[]): Point[] {
     const y = above.get(subject);
     return y ? [{ subject, x, y }] : [];
   });
-  return front([{ subject: reference, x: REFERENCE, y: REFERENCE }, ...all]);
+  return [{ subject: reference, x: REFERENCE, y: REFERENCE }, ...all];
 }
 
-/**
- * Off the front is what another subject is at least as good as in both, and beyond the end of the
- * interval in one. A subject that is dominated by less than that may be on it as well.
- */
-export function front(points: Omit<Point, "isOnFront">[]): Point[] {
-  return points.map((point) => ({
-    ...point,
-    isOnFront: !points.some(
-      ({ x, y }) =>
-        x.ratio >= point.x.ratio && y.ratio >= point.y.ratio && (x.ratio > point.x.high || y.ratio > point.y.high),
-    ),
-  }));
+/** Which of these another one was shown to beat: by verdicts, for estimates show nothing of subjects that nobody compared. */
+export function beaten(points: Omit<Point, "isBeaten">[], findings: Finding[], x: Finding, y: Finding): Point[] {
+  const beats = (one: string, other: string): boolean => {
+    const verdicts = [x, y].map((kind) => shown(findings, kind, one, other));
+    return verdicts.includes("better") && verdicts.every((verdict) => verdict === "better" || verdict === "equivalent");
+  };
+  return points.map((point) => ({ ...point, isBeaten: points.some(({ subject }) => beats(subject, point.subject)) }));
 }
 
-function pareto(points: Point[], bars: string, x: Finding, y: Finding, number: number, subjects: string[]): Figure {
+/** The verdict on one subject against another, whichever of both was the reference. */
+function shown(findings: Finding[], kind: Finding, subject: string, other: string): Verdict | undefined {
+  const own = findings.filter(({ workload, metric }) => workload === kind.workload && metric === kind.metric);
+  const straight = own.find((one) => one.subject === subject && one.reference === other);
+  if (straight) return straight.verdict;
+  const turned = own.find((one) => one.subject === other && one.reference === subject);
+  return turned && TURNED[turned.verdict];
+}
+
+/** The points of a figure, what their bars are, and whether some findings are left out. */
+interface Drawn {
+  points: Point[];
+  bars: string;
+  isPart: boolean;
+}
+
+function pareto({ points, bars, isPart }: Drawn, x: Finding, y: Finding, number: number, subjects: string[]): Figure {
   const ends = ({ ratio, low, high }: Side): (string | number)[] => [ratio, low, Number.isFinite(high) ? high : t("unbounded")];
   return {
     id: `pareto-${number}`,
     title: t("{workload}: {along} against {up}", { workload: x.workload, along: words(x.metric), up: words(y.metric) }),
-    reading: t(
-      "Changes against {reference}, turned so that right and up are better, with {intervals}. Filled and named: on the front, for nobody is as good in both and better beyond its interval in one. Hollow: somebody is.",
-      { reference: x.reference, intervals: bars },
-    ),
+    reading: [
+      t("Changes against {reference}, turned so that right and up are better, with {intervals}.", {
+        reference: x.reference, intervals: bars,
+      }),
+      points.some(({ isBeaten }) => isBeaten)
+        ? t("Hollow: another subject was shown to be better in one of both, and better or equivalent in the other. Filled and named: nothing of the kind was shown, for want of evidence or of a comparison.")
+        : t("Of no subject was it shown that another one is better in one of both, and better or equivalent in the other."),
+      ...(isPart ? [t("Left out: comparisons of which something forbids every verdict.")] : []),
+    ].join(" "),
     options: (canvas) => plot(points, x, y, subjects, canvas),
     table: {
       columns: [
-        t("subject"), words(x.metric), t("low"), t("high"), words(y.metric), t("low of it"), t("high of it"), t("on the front"),
+        t("subject"), words(x.metric), t("low"), t("high"), words(y.metric), t("low of it"), t("high of it"), t("shown to be beaten"),
       ],
-      rows: points.map((point) => [point.subject, ...ends(point.x), ...ends(point.y), point.isOnFront ? t("yes") : t("no")]),
+      rows: points.map((point) => [point.subject, ...ends(point.x), ...ends(point.y), point.isBeaten ? t("yes") : t("no")]),
     },
   };
 }
@@ -113,12 +141,8 @@ function plot(points: Point[], x: Finding, y: Finding, subjects: string[], canva
   const { theme, width } = canvas;
   const bound = (value: number): number => Math.min(Math.max(value, 1 / WIDEST), WIDEST);
   const across = { x: ({ x }: Point) => bound(x.ratio), y: ({ y }: Point) => bound(y.ratio) };
-  const best = points.filter(({ isOnFront }) => isOnFront);
-  // A step to the right never rises: what lies below and left of the steps is dominated.
-  const steps = best
-    .filter((one) => !best.some((other) => other.x.ratio > one.x.ratio && other.y.ratio > one.y.ratio))
-    .toSorted((one, other) => one.x.ratio - other.x.ratio || other.y.ratio - one.y.ratio);
-  const right = Math.min(longest(best.map(({ subject }) => subject)) * LETTER + 16, width * 0.3);
+  const others = points.filter(({ isBeaten }) => !isBeaten);
+  const right = Math.min(longest(others.map(({ subject }) => subject)) * LETTER + 16, width * 0.3);
   const ends = (sides: Side[]): [number, number] => effectDomain(sides.flatMap(({ low, high }) => [bound(low), bound(high)]));
   const [along, above] = [ends(points.map(({ x }) => x)), ends(points.map(({ y }) => y))];
   const axis = { type: "log", grid: true, tickFormat: (ratio: number) => change(ratio, 0) } as const;
@@ -139,7 +163,6 @@ function plot(points: Point[], x: Finding, y: Finding, subjects: string[], canva
     marks: [
       Plot.ruleX([1], { stroke: theme.muted }),
       Plot.ruleY([1], { stroke: theme.muted }),
-      Plot.line(steps, { ...across, curve: "step-before", stroke: theme.muted, strokeWidth: 1.5 }),
       Plot.link(points, {
         x1: ({ x }: Point) => bound(x.low), x2: ({ x }: Point) => bound(x.high), y1: across.y, y2: across.y,
         stroke: BY_SUBJECT, strokeOpacity: 0.6,
@@ -148,11 +171,11 @@ function plot(points: Point[], x: Finding, y: Finding, subjects: string[], canva
         y1: ({ y }: Point) => bound(y.low), y2: ({ y }: Point) => bound(y.high), x1: across.x, x2: across.x,
         stroke: BY_SUBJECT, strokeOpacity: 0.6,
       }),
-      Plot.dot(points.filter(({ isOnFront }) => !isOnFront), {
+      Plot.dot(points.filter(({ isBeaten }) => isBeaten), {
         ...across, stroke: BY_SUBJECT, fill: theme.panel, symbol: SHAPE_BY_SUBJECT, strokeWidth: 2, r: 5,
       }),
-      Plot.dot(best, { ...across, fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 5.5 }),
-      Plot.text(best, {
+      Plot.dot(others, { ...across, fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 5.5 }),
+      Plot.text(others, {
         ...across, text: "subject", fill: BY_SUBJECT, dx: 9, dy: -9, textAnchor: "start", fontWeight: 600,
         stroke: theme.panel, strokeWidth: 4,
       }),

@@ -270,6 +270,8 @@ export interface Finding {
   verdict: Verdict;
   strength: Strength | null;
   reason: string | null;
+  /** Whether something forbids every verdict, so that its numbers are evidence of nothing. */
+  is_forbidden?: boolean;
   margin: number;
   pairs: number;
   /** The error rate of its interval. */

@@ -1,7 +1,7 @@
 //! What the page is given. `web/test` draws these files in a browser.
 
 use super::{drawn, page};
-use crate::campaigns::{Campaign, emulated, hostile, mixed};
+use crate::campaigns::{Campaign, emulated, hostile, mixed, undecided};
 use crate::divided::divided;
 use crate::grid::grid;
 use crate::multicore::multicore;
@@ -166,6 +166,17 @@ fn each_interval_has_its_own_level_and_says_whether_it_holds_at_every_look() {
         (finding["alpha"].as_f64().unwrap(), finding["is_sequence"] == true)
     };
     assert_eq!([told(0), told(1), told(2)], [(0.0125, false), (0.1, true), (0.1, false)]);
+}
+
+#[test]
+fn the_page_knows_of_which_comparisons_nothing_may_be_said() {
+    let told = |campaign: &Campaign| -> Vec<bool> {
+        let value: serde_json::Value = serde_json::from_str(&data(campaign)).unwrap();
+        let findings = value["findings"].as_array().unwrap();
+        findings.iter().map(|finding| finding["is_forbidden"] == true).collect()
+    };
+    assert_eq!(told(&undecided()), [true], "fewer than five pairs");
+    assert!(told(&mixed()).iter().all(|is_forbidden| !is_forbidden));
 }
 
 #[test]
