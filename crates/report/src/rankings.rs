@@ -2,11 +2,11 @@
 
 use crate::answer::trimmed;
 use crate::emulated::mark;
-use crate::quantities::{against, estimate, p_value, versus};
+use crate::quantities::{against, confidence, estimate, p_value, versus};
 use crate::verdict_table::{effect, look, words};
 use model::{
-    ClaimFinding, ClaimOutcome, Finding, Question, Rank, Ranking, Role, UseCaseFinding, Verdict,
-    Weight, Worst,
+    ClaimFinding, ClaimOutcome, Finding, Findings, Question, Rank, Ranking, Role, UseCaseFinding,
+    Verdict, Weight, Worst,
 };
 use phrases::{Language, say};
 
@@ -38,7 +38,11 @@ pub(crate) fn ranks(ranking: &Ranking, language: Language) -> String {
 }
 
 /// What serves a use case, with its evidence and the worst component beside it.
-pub(crate) fn use_case(finding: &UseCaseFinding, all: &[Finding], language: Language) -> Section {
+pub(crate) fn use_case(
+    finding: &UseCaseFinding,
+    findings: &Findings,
+    language: Language,
+) -> Section {
     let best = match finding.co_best.as_slice() {
         [] => language.word("no subject has evidence to be the best").to_owned(),
         [only] if finding.ranking.ranks.len() > 1 => {
@@ -56,7 +60,8 @@ pub(crate) fn use_case(finding: &UseCaseFinding, all: &[Finding], language: Lang
         lines.push(say!(language, "no evidence on {subjects}", subjects));
     }
     for (comparison, worst) in finding.comparisons.iter().zip(&finding.worst) {
-        let worst = worst.as_ref().map(|worst| self::worst(worst, language));
+        let pair = &comparison.question;
+        let worst = worst.as_ref().map(|worst| self::worst(worst, pair, findings, language));
         let beside = [worst, comparison.reason.clone(), look(comparison, language)];
         let beside: String = beside.into_iter().flatten().map(|text| format!("; {text}")).collect();
         lines.push(format!(
@@ -67,7 +72,7 @@ pub(crate) fn use_case(finding: &UseCaseFinding, all: &[Finding], language: Lang
         ));
     }
     lines.extend(
-        components(finding, all, language)
+        components(finding, &findings.findings, language)
             .into_iter()
             .map(|tally| say!(language, "components, {tally}", tally)),
     );
@@ -86,14 +91,31 @@ fn evidence(comparison: &Finding, language: Language) -> String {
     format!(" {size} ({ends}{p})")
 }
 
-fn worst(worst: &Worst, language: Language) -> String {
-    let (effect, interval) = estimate(worst.ratio, &worst.interval, language);
+/// The component in which a pair's subject does worst, with its own verdict and the level of the
+/// interval that is shown: an estimate alone does not tell that it is worse.
+fn worst(worst: &Worst, pair: &Question, findings: &Findings, language: Language) -> String {
+    let is_own = |other: &&Finding| {
+        let Question { workload, metric, subject, reference, role, .. } = &other.question;
+        *role == Role::Primary
+            && (workload, metric) == (&worst.workload, &worst.metric)
+            && (subject, reference) == (&pair.subject, &pair.reference)
+    };
+    let own = findings.findings.iter().find(is_own);
+    // A component that nobody compared by itself has the level of the campaign.
+    let alpha = own.map_or(findings.alpha, |own| findings.shown_alpha(own));
+    let verdict = own.map(|own| words(own, language));
+    let (ratio, interval) = own
+        .and_then(|own| own.effect.as_ref().zip(own.shown_interval()))
+        .map_or((worst.ratio, worst.interval), |(effect, shown)| (effect.ratio, shown));
+    let (effect, interval) = estimate(ratio, &interval, language);
     say!(
         language,
-        "worst in {workload} {metric}: {effect} ({interval})",
+        "worst in {workload} {metric}: {verdict}, {effect} ({level} % interval {interval})",
         workload = worst.workload,
         metric = worst.metric,
+        verdict = verdict.as_deref().unwrap_or(language.word("no verdict of its own")),
         effect,
+        level = confidence(alpha),
         interval
     )
 }

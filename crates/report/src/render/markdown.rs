@@ -158,7 +158,7 @@ fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             )
         )?;
         for finding in &findings.use_cases {
-            let section = use_case(finding, &findings.findings, language);
+            let section = use_case(finding, findings, language);
             writeln!(output, "**{}**\n", plain(&section.heading))?;
             for line in &section.lines {
                 writeln!(output, "- {}", plain(line))?;

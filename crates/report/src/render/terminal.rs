@@ -353,7 +353,7 @@ impl Screen<'_> {
         let findings = &report.findings;
         let language = self.language;
         for finding in &findings.use_cases {
-            let section = use_case(finding, &findings.findings, language);
+            let section = use_case(finding, findings, language);
             writeln!(self.output)?;
             let heading = say!(language, "Use case {heading}", heading = section.heading);
             self.paragraph(&heading, "", BOLD)?;

@@ -10,6 +10,7 @@ mod divided;
 mod effects;
 mod grid;
 mod grid_pages;
+mod guide;
 mod html_pages;
 mod inert;
 mod languages;

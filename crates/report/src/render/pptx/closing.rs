@@ -5,10 +5,10 @@ use super::opening::levels;
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::emulated::mark;
 use crate::few_boots::few_boots;
-use crate::quantities::{estimate, versus};
-use crate::verdict_table::words;
+use crate::quantities::{bracketed, versus};
+use crate::verdict_table::{verdict, words};
 use crate::view::{Report, SubjectView};
-use model::{Finding, Role, UseCaseFinding, Verdict, Worst};
+use model::{Finding, Question, Role, UseCaseFinding, Verdict};
 use phrases::{Language, counted, say};
 
 /// Findings that the appendix lists; the rest is in the other formats.
@@ -120,30 +120,29 @@ fn by_use_case(report: &Report, use_case: &UseCaseFinding) -> Vec<String> {
     } else {
         set.join(language.word("; or "))
     };
-    let is_of_best = |one: &Finding| {
-        use_case.co_best.contains(&one.question.subject) && one.verdict == Verdict::Better
-    };
+    let is_best = |id: &str| use_case.co_best.iter().any(|best| best == id);
     let effects: Vec<String> = use_case
         .comparisons
         .iter()
-        .filter(|one| is_of_best(one))
+        .filter(|one| shows(one, Verdict::Better, &is_best))
         .take(MOST_NAMED)
-        .map(|one| format!("{}: {}", versus(&one.question, language), effect(report, one)))
+        .map(|one| format!("{}: {}", pair(one, Verdict::Better, language), effect(report, one)))
         .collect();
     let effects = if effects.is_empty() {
         language.word("none shown to be better: keep what you have").to_owned()
     } else {
         effects.join("; ")
     };
-    let worse = use_case
-        .comparisons
-        .iter()
-        .zip(&use_case.worst)
-        .filter(|(one, _)| use_case.co_best.contains(&one.question.subject))
-        .filter_map(|(one, worst)| Some((one, worst.as_ref()?)))
-        .filter(|(_, worst)| worst.ratio < 1.0)
-        .map(|(one, worst)| {
-            (worst.ratio, format!("{}: {}", one.question.subject, component(worst, language)))
+    let is_component = |Question { workload, metric, .. }: &Question| {
+        use_case.weights.iter().any(|one| one.workload == *workload && one.metric == *metric)
+    };
+    // Its own verdict alone tells that a component is worse: an estimate does not.
+    let worse = primary(report)
+        .into_iter()
+        .filter(|one| is_component(&one.question) && shows(one, Verdict::Worse, &is_best))
+        .map(|one| {
+            let asked = question(one, Verdict::Worse, language);
+            (-one.size(), format!("{asked} {}", effect(report, one)))
         })
         .collect();
     let worse = worst_first(worse, language);
@@ -155,20 +154,47 @@ fn by_use_case(report: &Report, use_case: &UseCaseFinding) -> Vec<String> {
     ]
 }
 
-fn component(worst: &Worst, language: Language) -> String {
-    let (effect, interval) = estimate(worst.ratio, &worst.interval, language);
-    format!("{} {} {effect} ({interval})", worst.workload, worst.metric.replace('_', " "))
+/// Whether a finding shows that one of these subjects is so: as the one that is compared, or as what
+/// that one is compared with.
+fn shows(finding: &Finding, expected: Verdict, is_own: &dyn Fn(&str) -> bool) -> bool {
+    let turned = match expected {
+        Verdict::Better => Verdict::Worse,
+        Verdict::Worse => Verdict::Better,
+        other => other,
+    };
+    let Question { subject, reference, .. } = &finding.question;
+    (finding.verdict == expected && is_own(subject))
+        || (finding.verdict == turned && is_own(reference))
 }
 
-/// The lowest ratios, each said once, and not more than are read.
+/// Which subject is compared with which, and how that ended where it is read from the other side.
+fn pair(finding: &Finding, expected: Verdict, language: Language) -> String {
+    let pair = versus(&finding.question, language);
+    if finding.verdict == expected {
+        return pair;
+    }
+    format!("{pair}, {}", verdict(finding.verdict, language))
+}
+
+/// What was asked, and of which subjects.
+fn question(finding: &Finding, expected: Verdict, language: Language) -> String {
+    let Question { workload, metric, .. } = &finding.question;
+    let pair = bracketed(&pair(finding, expected, language), language);
+    format!("{workload} {}{pair}", metric.replace('_', " "))
+}
+
+/// The lowest first, each said once; how many more there are than are read.
 fn worst_first(mut all: Vec<(f64, String)>, language: Language) -> Vec<String> {
     all.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let mut said: Vec<String> = Vec::new();
     for (_, text) in all {
-        if said.len() < MOST_NAMED && !said.contains(&text) {
+        if !said.contains(&text) {
             said.push(text);
         }
     }
+    let more = and_more(said.len(), MOST_NAMED, language);
+    said.truncate(MOST_NAMED);
+    said.extend(more);
     if said.is_empty() {
         said.push(language.word("nothing of it, as far as was shown").to_owned());
     }
@@ -177,17 +203,18 @@ fn worst_first(mut all: Vec<(f64, String)>, language: Language) -> Vec<String> {
 
 fn by_subject(report: &Report, subject: &SubjectView) -> Option<Vec<String>> {
     let language = report.language;
+    let is_own = |id: &str| id == subject.id;
+    let is_about =
+        |Question { subject, reference, .. }: &Question| is_own(subject) || is_own(reference);
     let own: Vec<&Finding> =
-        primary(report).into_iter().filter(|one| one.question.subject == subject.id).collect();
-    let named = |verdict: Verdict| {
-        let found: Vec<&&Finding> = own.iter().filter(|one| one.verdict == verdict).collect();
-        let name = |one: &&&Finding| {
-            format!("{} {}", one.question.workload, one.question.metric.replace('_', " "))
-        };
-        let mut names: Vec<String> = found.iter().take(MOST_NAMED).map(name).collect();
+        primary(report).into_iter().filter(|one| is_about(&one.question)).collect();
+    let named = |expected: Verdict| {
+        let found: Vec<&Finding> =
+            own.iter().copied().filter(|one| shows(one, expected, &is_own)).collect();
+        let read = || found.iter().take(MOST_NAMED);
+        let mut names: Vec<String> = read().map(|one| question(one, expected, language)).collect();
         names.extend(and_more(found.len(), MOST_NAMED, language));
-        let effects: Vec<String> =
-            found.iter().take(MOST_NAMED).map(|one| effect(report, one)).collect();
+        let effects: Vec<String> = read().map(|one| effect(report, one)).collect();
         (names.join(", "), effects.join("; "))
     };
     let (better, effects) = named(Verdict::Better);
@@ -196,7 +223,7 @@ fn by_subject(report: &Report, subject: &SubjectView) -> Option<Vec<String>> {
         return None;
     }
     let worse = if worse.is_empty() {
-        language.word("nothing that was compared").to_owned()
+        language.word("nothing of it, as far as was shown").to_owned()
     } else {
         format!("{worse}: {sizes}")
     };
@@ -330,6 +357,7 @@ mod tests {
         assert_eq!(of(&[]), ["nothing of it, as far as was shown"]);
         let many: Vec<(f64, String)> =
             (0..9).map(|count| (1.0 - f64::from(count) / 10.0, count.to_string())).collect();
-        assert_eq!(worst_first(many, Language::default())[0], "8");
+        let said = worst_first(many, Language::default());
+        assert_eq!((said.len(), said[0].as_str(), said[4].as_str()), (5, "8", "and 5 more"));
     }
 }
