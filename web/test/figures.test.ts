@@ -3,7 +3,7 @@ import { figuresOf } from "../src/figures/all";
 import { breakdown } from "../src/figures/breakdown";
 import { byStrength, forest } from "../src/figures/forest";
 import { heatMaps } from "../src/figures/heat";
-import { history } from "../src/figures/history";
+import { histories, history } from "../src/figures/history";
 import { ladder } from "../src/figures/ladder";
 import { hasLines, lines } from "../src/figures/lines";
 import { tradeOffs } from "../src/figures/pareto";
@@ -125,6 +125,45 @@ describe("what bars are", () => {
   test("is told of histories by their points", () => {
     const series = twelve();
     expect(history({ ...series, points: series.points.map((point) => ({ ...point, alpha: 0.1 })) }, 0).reading).toContain("its 90 % interval");
+  });
+});
+
+describe("histories", () => {
+  const series = twelve();
+  const [first, ...others] = series.points;
+  if (!first) throw new Error("there are twelve campaigns");
+
+  test("are told apart by levels and by where their numbers come from", () => {
+    const about = "wakeup, request latency p99: fifo (policy = fifo:1) against baseline (policy = other)";
+    const all = histories([
+      series,
+      { ...series, origin: "simulated" },
+      { ...series, origin: "imported" },
+      { ...series, subject_levels: "", reference_levels: "" },
+    ]);
+    expect(all.map(({ name }) => name)).toEqual([
+      `${about}, measured`, `${about}, simulated`, `${about}, imported`, "wakeup, request latency p99: fifo against baseline, measured",
+    ]);
+    expect(all.map(({ figures }) => figures()[0]?.title)).toEqual(all.map(({ name }) => name));
+  });
+
+  test("mark what no change rests on, and why, and what nothing binds", () => {
+    const clean = history(series, 0);
+    expect(clean.reading).not.toContain("Hollow");
+    expect(clean.reading).not.toContain("EVIDENCE_UNBOUND");
+    const marked = { ...first, left_out: "Values of fifo stand twice", is_unbound: true };
+    const figure = history({ ...series, points: [marked, ...others] }, 0);
+    expect(figure.reading).toContain("Hollow: something forbids every verdict on the campaign");
+    expect(figure.reading).toContain("EVIDENCE_UNBOUND");
+    expect(figure.table.rows.slice(0, 2).map((row) => row.slice(11))).toEqual([["Values of fifo stand twice", "EVIDENCE_UNBOUND"], ["", ""]]);
+    expect(drawn(figure, "light", 900)).not.toBe(drawn(clean, "light", 900));
+  });
+
+  test("tell the level of each interval and each campaign's margin and levels", () => {
+    const other = { ...first, alpha: 0.1, margin: 0.02, shared_levels: "kernel = 6.1" };
+    const figure = history({ ...series, least_margin: 0.02, points: [other, ...others] }, 0);
+    expect(figure.table.rows.slice(0, 2).map((row) => row.slice(8, 11))).toEqual([["90 %", "2 %", "kernel = 6.1"], ["95 %", "5 %", ""]]);
+    expect(figure.reading).toContain("The grey band is the largest margin, 5 %; the smallest is 2 %.");
   });
 });
 

@@ -173,10 +173,11 @@ export function listed(name: string, days: number, state: RunState): ListedCampa
 export function twelve(): HistorySeries {
   const campaign = (place: number): string => `first-look-202611${10 + place}-101530-ab12`;
   return {
-    workload: "wakeup", metric: "request_latency_p99", subject: "fifo", reference: "baseline", margin: 0.05,
+    workload: "wakeup", metric: "request_latency_p99", subject: "fifo", reference: "baseline",
+    subject_levels: "policy = fifo:1", reference_levels: "policy = other", origin: "measured", margin: 0.05,
     points: Array.from({ length: 12 }, (_, place) => {
       const ratio = (place < 7 ? 1 : 1.2) + 0.01 * (place % 3);
-      return { campaign: campaign(place), ratio, low: ratio - 0.05, high: ratio + 0.06, alpha: 0.05, blocks: 10 };
+      return { campaign: campaign(place), ratio, low: ratio - 0.05, high: ratio + 0.06, alpha: 0.05, blocks: 10, margin: 0.05 };
     }),
     changes: [{ after: campaign(6), before: campaign(7), ratio: 1.2, low: 1.15, high: 1.25, p: 0.0004 }],
   };

@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { change, confidence } from "../format";
 import type { HistorySeries } from "../generated/live";
-import { t } from "../words";
+import { noted, say, t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
 import { base, type Canvas, type Choice, type Figure } from "./figure";
 
@@ -11,8 +11,19 @@ interface Point {
   ratio: number;
   low: number;
   high: number;
+  /** Whether something forbids every verdict on it. */
+  isLeftOut: boolean;
 }
 
+/** What a series is called by where its numbers come from. */
+const ORIGINS = {
+  measured: noted("{title}, measured"),
+  emulated: noted("{title}, emulated"),
+  simulated: noted("{title}, simulated"),
+  imported: noted("{title}, imported"),
+  imported_emulated: noted("{title}, imported from an emulated processor"),
+  imported_simulated: noted("{title}, imported from a simulation"),
+} as const;
 /** Beyond this, an interval is cut. */
 const WIDEST = 12;
 const MOST_TICKS = 12;
@@ -25,21 +36,27 @@ const LINE = 24;
 /** A figure for each comparison that more than one campaign made. */
 export function histories(series: HistorySeries[]): Choice[] {
   return series.map((one, number) => ({
-    name: one.is_emulated ? t("{title}, emulated", { title: titleOf(one) }) : titleOf(one),
+    name: titleOf(one),
     figures: () => [history(one, number)],
   }));
 }
 
-function titleOf({ workload, metric: id, subject, reference }: HistorySeries): string {
-  return t("{workload}, {metric}: {subject} against {reference}", { workload, metric: id.replaceAll("_", " "), subject, reference });
+/** Two series may differ in nothing but what their subjects are set to, or where their numbers come from. */
+function titleOf({ workload, metric: id, subject, reference, subject_levels, reference_levels, origin }: HistorySeries): string {
+  const named = (name: string, levels: string): string => (levels === "" ? name : `${name} (${levels})`);
+  const title = t("{workload}, {metric}: {subject} against {reference}", {
+    workload, metric: id.replaceAll("_", " "), subject: named(subject, subject_levels), reference: named(reference, reference_levels),
+  });
+  return say(ORIGINS[origin], { title });
 }
 
 export function history(series: HistorySeries, number: number): Figure {
-  const { margin, points, changes } = series;
+  const { margin, least_margin: least, points, changes } = series;
+  const percent = (share: number): string => `${Number((share * 100).toPrecision(3))} %`;
   const place = (campaign: string): number => points.findIndex((point) => point.campaign === campaign) + 1;
   const rules = changes.map(({ before, after, ratio }) => ({ at: (place(before) + place(after)) / 2, ratio }));
-  const data = points.map(({ ratio, low, high }, index): Point => ({
-    number: index + 1, ratio, low: Math.max(low, 1 / WIDEST), high: Math.min(high ?? Infinity, WIDEST),
+  const data = points.map(({ ratio, low, high, left_out: why }, index): Point => ({
+    number: index + 1, ratio, low: Math.max(low, 1 / WIDEST), high: Math.min(high ?? Infinity, WIDEST), isLeftOut: why !== undefined,
   }));
   return {
     id: `history-${number}`,
@@ -49,17 +66,31 @@ export function history(series: HistorySeries, number: number): Figure {
         "One mark for each campaign, the oldest at the left: the ratio to the campaign's own reference, turned so that up is better, with its {level} interval.",
         { level: confidence(points) },
       ),
-      t("The grey band is the margin of {margin}.", { margin: `${Number((margin * 100).toPrecision(3))} %` }),
+      least === undefined
+        ? t("The grey band is the margin of {margin}.", { margin: percent(margin) })
+        : t("The grey band is the largest margin, {margin}; the smallest is {least}.", { margin: percent(margin), least: percent(least) }),
       changes.length === 0 ? t("No place is known where the level changed.") : t("Dashed: the level changed here, by so much."),
+      ...(data.some(({ isLeftOut }) => isLeftOut)
+        ? [t("Hollow: something forbids every verdict on the campaign, as the table says, and no change rests on it.")]
+        : []),
+      ...(points.some(({ is_unbound }) => is_unbound)
+        ? [t("Of campaigns with EVIDENCE_UNBOUND in the table nobody can know whether their records were edited.")]
+        : []),
     ].join(" "),
     options: (canvas) => plot(data, rules, margin, canvas),
     table: {
       columns: [
         t("number"), t("campaign"), t("ratio"), t("low"), t("high"), t("blocks"), t("level changed before it"), t("p of the change"),
+        t("level of the interval"), t("margin"), t("levels of both subjects"), t("why no change rests on it"), t("evidence"),
       ],
-      rows: points.map(({ campaign, ratio, low, high, blocks }, index) => {
+      rows: points.map((point, index) => {
+        const { campaign, ratio, low, high, blocks } = point;
         const changed = changes.find(({ before }) => before === campaign);
-        return [index + 1, campaign, ratio, low, high ?? t("unbounded"), blocks, changed ? change(changed.ratio) : "", changed?.p ?? ""];
+        return [
+          index + 1, campaign, ratio, low, high ?? t("unbounded"), blocks, changed ? change(changed.ratio) : "", changed?.p ?? "",
+          confidence([point]), percent(point.margin), point.shared_levels ?? "", point.left_out ?? "",
+          point.is_unbound ? "EVIDENCE_UNBOUND" : "",
+        ];
       }),
     },
   };
@@ -94,7 +125,8 @@ function plot(data: Point[], rules: { at: number; ratio: number }[], margin: num
         text: ({ ratio }: { ratio: number }) => change(ratio),
       }),
       Plot.link(data, { x1: "number", x2: "number", y1: "low", y2: "high", stroke: theme.ink, strokeWidth: 2 }),
-      Plot.dot(data, { x: "number", y: "ratio", r: 4, fill: theme.ink, stroke: theme.panel }),
+      Plot.dot(data.filter(({ isLeftOut }) => !isLeftOut), { x: "number", y: "ratio", r: 4, fill: theme.ink, stroke: theme.panel }),
+      Plot.dot(data.filter(({ isLeftOut }) => isLeftOut), { x: "number", y: "ratio", r: 4, fill: theme.panel, stroke: theme.ink }),
     ],
   });
 }

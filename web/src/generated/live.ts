@@ -43,16 +43,34 @@ export interface HistoryChange {
   p: number;
 }
 
+/** Where numbers come from: those of one origin are never mixed with those of another. */
+export type HistoryOrigin =
+  | "measured"
+  | "emulated"
+  | "simulated"
+  | "imported"
+  | "imported_emulated"
+  | "imported_simulated";
+
 /** One campaign of a series. */
 export interface HistoryPoint {
   campaign: string;
   /** Oriented ratio to the reference: above 1 is better. */
   ratio: number;
+  /** The interval that reports of the campaign show. */
   low: number;
   high: number | null;
   /** The error rate of that interval. */
   alpha: number;
   blocks: number;
+  /** The campaign's own margin. */
+  margin: number;
+  /** Levels that both subjects share, as text: other ones are no other series. */
+  shared_levels?: string;
+  /** What forbids every verdict on it; no change rests on such a campaign. */
+  left_out?: string;
+  /** Whether nobody can know if its records were edited. */
+  is_unbound?: boolean;
 }
 
 /** One question over campaigns: subject against the reference of the same campaign. */
@@ -61,10 +79,16 @@ export interface HistorySeries {
   metric: string;
   subject: string;
   reference: string;
-  /** Whether its campaigns ran on an emulated processor: never mixed with real ones. */
-  is_emulated?: boolean;
-  /** Changes smaller than this fraction do not count. */
+  /** The levels in which the subject is not as the reference, as text; empty without any. */
+  subject_levels: string;
+  /** Those of the reference. */
+  reference_levels: string;
+  /** Where its numbers come from. */
+  origin: HistoryOrigin;
+  /** Changes smaller than this fraction do not count: the largest margin of its campaigns. */
   margin: number;
+  /** The smallest margin of its campaigns, where they differ. */
+  least_margin?: number;
   points: Array<HistoryPoint>;
   changes: Array<HistoryChange>;
 }

@@ -5,8 +5,11 @@ use crate::cli::{Common, History};
 use crate::exit::ExitCode;
 use crate::output::{print, print_data, tell};
 use contract::{Error, Result};
-use model::{Finding, Interval, Role, inert, round_significant as round};
-use report::Language;
+use model::{
+    Caveat, CaveatCode, Finding, Findings, Interval, Plan, Role, Subject, inert,
+    round_significant as round,
+};
+use report::{Language, Provenance, confidence};
 use serde::Serialize;
 use stats::change_points;
 use std::collections::BTreeMap;
@@ -17,6 +20,60 @@ use store::LoadedCampaign;
 /// Heights of the sparkline.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
+/// Stands in a sparkline for a campaign that no change rests on.
+const LEFT_OUT: char = '·';
+/// The error rate of the interval of a change.
+const CHANGE_ALPHA: f64 = 0.05;
+
+/// Where numbers come from: those of one origin are never mixed with those of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+enum HistoryOrigin {
+    /// Trials ran on a real processor.
+    Measured,
+    /// Trials ran on an emulated one.
+    Emulated,
+    /// The simulator made them up.
+    Simulated,
+    /// They are numbers of others.
+    Imported,
+    /// Others measured them on an emulated processor.
+    ImportedEmulated,
+    /// Others simulated them.
+    ImportedSimulated,
+}
+
+impl HistoryOrigin {
+    fn of(plan: &Plan, findings: &Findings, finding: &Finding) -> Self {
+        let is_simulated =
+            || findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Simulated);
+        match Provenance::of_plan(plan) {
+            Provenance::Ran if finding.is_emulated => Self::Emulated,
+            Provenance::Ran => Self::Measured,
+            Provenance::Simulated => Self::Simulated,
+            Provenance::ImportedBlocks | Provenance::ImportedRows if finding.is_emulated => {
+                Self::ImportedEmulated
+            }
+            Provenance::ImportedBlocks | Provenance::ImportedRows if is_simulated() => {
+                Self::ImportedSimulated
+            }
+            Provenance::ImportedBlocks | Provenance::ImportedRows => Self::Imported,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Emulated => "emulated",
+            Self::Simulated => "simulated",
+            Self::Imported => "imported",
+            Self::ImportedEmulated => "imported, emulated",
+            Self::ImportedSimulated => "imported, simulated",
+        }
+    }
+}
+
 /// One question over campaigns: subject against the reference of the same campaign.
 #[derive(Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "HistorySeries"))]
@@ -25,12 +82,18 @@ struct Series {
     metric: String,
     subject: String,
     reference: String,
-    /// Whether its campaigns ran on an emulated processor: never mixed with real ones.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
-    is_emulated: bool,
-    /// Changes smaller than this fraction do not count.
+    /// The levels in which the subject is not as the reference, as text; empty without any.
+    subject_levels: String,
+    /// Those of the reference.
+    reference_levels: String,
+    /// Where its numbers come from.
+    origin: HistoryOrigin,
+    /// Changes smaller than this fraction do not count: the largest margin of its campaigns.
     margin: f64,
+    /// The smallest margin of its campaigns, where they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    least_margin: Option<f64>,
     points: Vec<Point>,
     changes: Vec<Change>,
 }
@@ -42,12 +105,45 @@ struct Point {
     campaign: String,
     /// Oriented ratio to the reference: above 1 is better.
     ratio: f64,
+    /// The interval that reports of the campaign show.
     low: f64,
     #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     high: f64,
     /// The error rate of that interval.
     alpha: f64,
     blocks: usize,
+    /// The campaign's own margin.
+    margin: f64,
+    /// Levels that both subjects share, as text: other ones are no other series.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    shared_levels: String,
+    /// What forbids every verdict on it; no change rests on such a campaign.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    left_out: Option<String>,
+    /// Whether nobody can know if its records were edited.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    is_unbound: bool,
+}
+
+impl Series {
+    /// The campaigns that a change may rest on.
+    fn counted(&self) -> impl Iterator<Item = &Point> {
+        self.points.iter().filter(|point| point.left_out.is_none())
+    }
+
+    /// What all its campaigns say together.
+    fn concluded(mut self) -> Self {
+        let margins = || self.points.iter().map(|point| point.margin);
+        let largest = margins().fold(0.0, f64::max);
+        let smallest = margins().fold(largest, f64::min);
+        self.margin = largest;
+        self.least_margin = (smallest < largest).then_some(smallest);
+        self.changes = changes(&self);
+        self
+    }
 }
 
 /// Where the level of a series changed.
@@ -122,7 +218,18 @@ pub(super) fn run(common: &Common, arguments: &History) -> Result<ExitCode> {
     Ok(ExitCode::Done)
 }
 
-type Key = (String, String, String, String, bool);
+/// What the campaigns of a series have in common: subjects of one name may be set to other things,
+/// and numbers of one name may come from elsewhere. Workload, metric, subject, reference, and the
+/// levels of these two in which they differ; what both share cancels.
+type Key = ([String; 6], HistoryOrigin);
+
+/// A campaign that was judged.
+struct JudgedCampaign<'c> {
+    name: &'c str,
+    plan: &'c Plan,
+    findings: &'c Findings,
+    is_unbound: bool,
+}
 
 /// The series of primary metrics that are wanted, and why campaigns are left out.
 fn collect(
@@ -153,17 +260,25 @@ fn collect(
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
         let findings = lab::judge_records(&loaded);
+        let judged = JudgedCampaign {
+            name: &campaign,
+            plan: &loaded.plan,
+            findings: &findings,
+            is_unbound: is_unbound(&loaded.caveats, &findings),
+        };
         for finding in &findings.findings {
             if finding.question.role == Role::Primary && is_wanted(finding) {
-                note(&mut by_question, &campaign, finding, findings.alpha_of(finding));
+                note(&mut by_question, &judged, finding);
             }
         }
     }
-    let mut all: Vec<Series> = by_question.into_values().collect();
-    for series in &mut all {
-        series.changes = changes(series);
-    }
-    Ok((all, problems))
+    Ok((by_question.into_values().map(Series::concluded).collect(), problems))
+}
+
+/// Whether records of it, or of what it was imported from, are bound to nothing.
+fn is_unbound(of_store: &[Caveat], findings: &Findings) -> bool {
+    let mut all = of_store.iter().chain(&findings.caveats);
+    all.any(|caveat| caveat.code == CaveatCode::EvidenceUnbound)
 }
 
 fn is_meant(finding: &Finding, arguments: &History) -> bool {
@@ -174,46 +289,81 @@ fn is_meant(finding: &Finding, arguments: &History) -> bool {
         && fits(&arguments.subject, &question.subject)
 }
 
-fn note(by_question: &mut BTreeMap<Key, Series>, campaign: &str, finding: &Finding, alpha: f64) {
+fn note(by_question: &mut BTreeMap<Key, Series>, judged: &JudgedCampaign<'_>, finding: &Finding) {
     let question = &finding.question;
-    let Some(effect) = &finding.effect else { return };
-    let key = (
+    let Some((effect, shown)) = finding.effect.as_ref().zip(finding.shown_interval()) else {
+        return;
+    };
+    let arm = |id: &str| judged.plan.subjects.iter().find(|one| one.id == id);
+    let (subject, reference) = (arm(&question.subject), arm(&question.reference));
+    let names = [
         question.workload.clone(),
         question.metric.clone(),
         question.subject.clone(),
         question.reference.clone(),
-        finding.is_emulated,
-    );
-    let series = by_question.entry(key).or_insert_with(|| Series {
-        workload: question.workload.clone(),
-        metric: question.metric.clone(),
-        subject: question.subject.clone(),
-        reference: question.reference.clone(),
-        is_emulated: finding.is_emulated,
-        margin: finding.margin,
-        points: Vec::new(),
-        changes: Vec::new(),
+        levels(subject, reference, false),
+        levels(reference, subject, false),
+    ];
+    let key = (names, HistoryOrigin::of(judged.plan, judged.findings, finding));
+    let series = by_question.entry(key).or_insert_with_key(|(names, origin)| {
+        let [workload, metric, subject, reference, subject_levels, reference_levels] =
+            names.clone();
+        Series {
+            workload,
+            metric,
+            subject,
+            reference,
+            subject_levels,
+            reference_levels,
+            origin: *origin,
+            margin: 0.0,
+            least_margin: None,
+            points: Vec::new(),
+            changes: Vec::new(),
+        }
     });
-    series.margin = finding.margin;
     series.points.push(Point {
-        campaign: campaign.to_owned(),
+        campaign: judged.name.to_owned(),
         ratio: effect.ratio,
-        low: effect.interval.low,
-        high: effect.interval.high,
-        alpha,
+        low: shown.low,
+        high: shown.high,
+        alpha: judged.findings.shown_alpha(finding),
         blocks: finding.pairs,
+        margin: finding.margin,
+        shared_levels: levels(subject, reference, true),
+        left_out: finding.is_forbidden().then(|| why_left_out(finding)),
+        is_unbound: judged.is_unbound,
     });
 }
 
+/// The levels of a subject that another one has, too, or those that it has not, as canonical text.
+fn levels(subject: Option<&Subject>, other: Option<&Subject>, is_shared: bool) -> String {
+    let own = subject.into_iter().flat_map(|subject| &subject.levels);
+    let wanted: Vec<String> = own
+        .filter(|(factor, level)| {
+            let of_other = other.and_then(|other| other.levels.get(*factor));
+            (of_other == Some(*level)) == is_shared
+        })
+        .map(|(factor, level)| format!("{factor} = {level}"))
+        .collect();
+    wanted.join(", ")
+}
+
+fn why_left_out(finding: &Finding) -> String {
+    let reason = finding.reason.as_deref().unwrap_or("something forbids every verdict");
+    reason.trim_end_matches('.').to_owned()
+}
+
 fn changes(series: &Series) -> Vec<Change> {
-    let logs: Vec<f64> = series.points.iter().map(|point| stats::ln(point.ratio)).collect();
+    let counted: Vec<&Point> = series.counted().collect();
+    let logs: Vec<f64> = counted.iter().map(|point| stats::ln(point.ratio)).collect();
     let found = change_points(&logs, stats::ln(1.0 + series.margin));
     let ratio = |log: f64| round(stats::exp(log));
     found
         .into_iter()
         .map(|change| Change {
-            after: series.points[change.index - 1].campaign.clone(),
-            before: series.points[change.index].campaign.clone(),
+            after: counted[change.index - 1].campaign.clone(),
+            before: counted[change.index].campaign.clone(),
             ratio: ratio(change.shift),
             low: ratio(change.shift - change.half_width),
             high: ratio(change.shift + change.half_width),
@@ -222,66 +372,348 @@ fn changes(series: &Series) -> Vec<Change> {
         .collect()
 }
 
+/// A ratio with its interval and the level of that, each as text.
+fn estimate(ratio: f64, [low, high]: [f64; 2], alpha: f64) -> [String; 2] {
+    let (size, ends) = report::estimate(ratio, &Interval { low, high }, Language::default());
+    [size, format!("[{ends}] ({} %)", confidence(alpha))]
+}
+
 fn drawn(series: &Series) -> String {
-    let estimate = |ratio: f64, low: f64, high: f64| {
-        report::estimate(ratio, &Interval { low, high }, Language::default())
+    // Names come from files, and none of them holds the end of a line.
+    let mut text = format!("{}\n  {}\n", inert(&heading(series)), sparkline(&series.points));
+    let first = series.points.first().map(|point| &point.shared_levels);
+    let tells_shared = series.points.iter().any(|point| Some(&point.shared_levels) != first);
+    for point in &series.points {
+        text += &line(point, tells_shared);
+    }
+    text += &found(series);
+    if series.points.iter().any(|point| point.is_unbound) {
+        let code = CaveatCode::EvidenceUnbound;
+        text += &format!("  {code}: {}\n", code.meaning());
+    }
+    text.push('\n');
+    text
+}
+
+fn heading(series: &Series) -> String {
+    let named = |id: &str, levels: &str| match levels {
+        "" => id.to_owned(),
+        levels => format!("{id} ({levels})"),
     };
-    let head = format!(
-        "{}{} {}: {} against {}, {} campaigns (+ and × are better)",
-        if series.is_emulated { "emulated: " } else { "" },
+    let left_out = match series.points.len() - series.counted().count() {
+        0 => String::new(),
+        count => format!(", of which no change rests on {count} ({LEFT_OUT})"),
+    };
+    format!(
+        "{}: {} {}: {} against {}, {} campaigns{left_out} (+ and × are better)",
+        series.origin.words(),
         series.workload,
         series.metric,
-        series.subject,
-        series.reference,
+        named(&series.subject, &series.subject_levels),
+        named(&series.reference, &series.reference_levels),
         series.points.len()
-    );
-    // Names come from files, and none of them holds the end of a line.
-    let mut text = format!("{}\n  {}\n", inert(&head), sparkline(&series.points));
-    // Writing to a string cannot fail.
-    for point in &series.points {
-        let (effect, interval) = estimate(point.ratio, point.low, point.high);
-        let _ = writeln!(
-            text,
-            "  {:<40} {effect:>9}  [{interval}]  n={}",
-            inert(&point.campaign),
-            point.blocks
-        );
-    }
+    )
+}
+
+/// One campaign, and what is to be known of it.
+fn line(point: &Point, tells_shared: bool) -> String {
+    let [effect, interval] = estimate(point.ratio, [point.low, point.high], point.alpha);
+    let shared = Some(format!("both {}", point.shared_levels))
+        .filter(|_| tells_shared && !point.shared_levels.is_empty());
+    let left_out = point.left_out.as_ref().map(|why| format!("left out: {why}"));
+    let unbound = point.is_unbound.then(|| CaveatCode::EvidenceUnbound.to_string());
+    let notes: String =
+        [shared, left_out, unbound].into_iter().flatten().map(|note| format!("; {note}")).collect();
+    format!(
+        "  {:<40} {effect:>9}  {interval}  n={}{}\n",
+        inert(&point.campaign),
+        point.blocks,
+        inert(&notes)
+    )
+}
+
+/// Where the level changed, or that nothing of the kind was found.
+fn found(series: &Series) -> String {
+    let mut text = String::new();
     for change in &series.changes {
-        let (size, interval) = estimate(change.ratio, change.low, change.high);
+        let [size, interval] = estimate(change.ratio, [change.low, change.high], CHANGE_ALPHA);
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "  changed between {} and {}: {size} [{interval}], {}; an alert to look closer, not a \
+            "  changed between {} and {}: {size} {interval}, {}; an alert to look closer, not a \
              verdict",
             inert(&change.after),
             inert(&change.before),
             model::p_equation(change.p)
         );
     }
+    let percent = |share: f64| round(100.0 * share);
     if series.changes.is_empty() {
         let _ = writeln!(
             text,
             "  no change larger than {} % was found{}",
-            round(100.0 * series.margin),
-            if series.points.len() < 10 {
+            percent(series.margin),
+            if series.counted().count() < 10 {
                 "; it takes at least ten campaigns to find one"
             } else {
                 ""
             }
         );
     }
-    text.push('\n');
+    if let Some(least) = series.least_margin {
+        let (least, most) = (percent(least), percent(series.margin));
+        let _ = writeln!(
+            text,
+            "  the campaigns have margins from {least} to {most} %; the largest is asked"
+        );
+    }
     text
 }
 
-/// The ratios' logarithms between the lowest and the highest.
+/// The ratios' logarithms between the lowest and the highest of those that count.
 fn sparkline(points: &[Point]) -> String {
-    let logs: Vec<f64> = points.iter().map(|point| stats::ln(point.ratio)).collect();
-    let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let log = |point: &Point| point.left_out.is_none().then(|| stats::ln(point.ratio));
+    let logs: Vec<Option<f64>> = points.iter().map(log).collect();
+    let counted = || logs.iter().copied().flatten();
+    let low = counted().fold(f64::INFINITY, f64::min);
+    let high = counted().fold(f64::NEG_INFINITY, f64::max);
     let height = |log: f64| {
         let share = if high > low { (log - low) / (high - low) } else { 0.5 };
         BARS[((share * 7.0).round() as usize).min(7)]
     };
-    logs.iter().map(|log| height(*log)).collect()
+    logs.iter().map(|log| log.map_or(LEFT_OUT, height)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{
+        DecidingInterval, Direction, Effect, ImportedDesign, ImportedOrder, Look, Obstacle,
+        Question, Unit, Verdict,
+    };
+
+    /// `b` against `a`, so many times better.
+    fn finding(ratio: f64) -> Finding {
+        let question = Question {
+            workload: "w".to_owned(),
+            metric: "m".to_owned(),
+            unit: Unit::Nanoseconds,
+            direction: Direction::Lower,
+            subject: "b".to_owned(),
+            reference: "a".to_owned(),
+            role: Role::Primary,
+            family: model::DECLARED_FAMILY.to_owned(),
+        };
+        let around = |width: f64| Interval { low: ratio / width, high: ratio * width };
+        let effect = Effect {
+            log_mean: ratio.ln(),
+            log_sd: 0.01,
+            standard_error: 0.004,
+            degrees: 5.0,
+            skew: 0.0,
+            ratio,
+            raw_ratio: 1.0 / ratio,
+            interval: around(1.02),
+            family_interval: around(1.03),
+            p_difference: Some(0.2),
+            p_equivalence: Some(0.2),
+            adjusted_difference: Some(0.2),
+            adjusted_equivalence: Some(0.2),
+            deciding: None,
+            is_sequence: false,
+        };
+        Finding { effect: Some(effect), pairs: 6, ..fixtures::finding(question) }
+    }
+
+    fn forbidden(ratio: f64, obstacle: Obstacle) -> Finding {
+        let reason = Some("Values of b stand twice.".to_owned());
+        Finding { obstacle: Some(obstacle), reason, ..finding(ratio) }
+    }
+
+    /// With these levels of `a` and `b`.
+    fn plan(of_a: &[(&str, &str)], of_b: &[(&str, &str)]) -> Plan {
+        let subjects = vec![fixtures::subject("a", of_a), fixtures::subject("b", of_b)];
+        fixtures::plan(subjects, Vec::new(), 6)
+    }
+
+    fn imported() -> Plan {
+        let imported = fixtures::imported(ImportedDesign::Blocked, ImportedOrder::Rows);
+        Plan { imported: Some(imported), ..plan(&[], &[]) }
+    }
+
+    /// The series of campaigns of one finding each, the oldest first.
+    fn series(campaigns: &[(Plan, Findings)]) -> Vec<Series> {
+        let mut by_question = BTreeMap::new();
+        for (number, (plan, findings)) in campaigns.iter().enumerate() {
+            let name = format!("night-{number:02}");
+            let is_unbound = is_unbound(&[], findings);
+            let judged = JudgedCampaign { name: &name, plan, findings, is_unbound };
+            note(&mut by_question, &judged, &findings.findings[0]);
+        }
+        by_question.into_values().map(Series::concluded).collect()
+    }
+
+    /// The only series of campaigns of one plan.
+    fn only(findings: Vec<Finding>) -> Series {
+        let campaigns: Vec<(Plan, Findings)> = findings
+            .into_iter()
+            .map(|finding| (plan(&[], &[]), fixtures::findings(vec![finding])))
+            .collect();
+        let mut all = series(&campaigns);
+        assert_eq!(all.len(), 1);
+        all.remove(0)
+    }
+
+    #[test]
+    fn numbers_of_another_origin_are_another_series_and_the_heading_says_which() {
+        let of = |plan: Plan, is_emulated: bool, told: &[CaveatCode]| {
+            let finding = Finding { is_emulated, ..finding(1.1) };
+            let caveats = told.iter().map(|code| Caveat::new(*code, "told")).collect();
+            (plan, Findings { caveats, ..fixtures::findings(vec![finding]) })
+        };
+        let simulated = Plan { venue: "sim".to_owned(), ..plan(&[], &[]) };
+        let all = series(&[
+            of(plan(&[], &[]), false, &[]),
+            of(plan(&[], &[]), true, &[]),
+            of(simulated, false, &[CaveatCode::Simulated]),
+            of(imported(), false, &[]),
+            of(imported(), true, &[]),
+            of(imported(), false, &[CaveatCode::Simulated]),
+        ]);
+        let heads: Vec<String> = all.iter().map(heading).collect();
+        let expected: Vec<String> = [
+            "measured",
+            "emulated",
+            "simulated",
+            "imported",
+            "imported, emulated",
+            "imported, simulated",
+        ]
+        .iter()
+        .map(|origin| format!("{origin}: w m: b against a, 1 campaigns (+ and × are better)"))
+        .collect();
+        assert_eq!(heads, expected);
+        let told: Vec<String> =
+            all.iter().map(|one| serde_json::to_string(&one.origin).unwrap()).collect();
+        assert_eq!(told[0], "\"measured\"");
+        assert_eq!(told[5], "\"imported_simulated\"");
+    }
+
+    #[test]
+    fn subjects_of_one_name_with_other_levels_are_another_series() {
+        let of = |of_a: &[(&str, &str)], of_b: &[(&str, &str)]| {
+            (plan(of_a, of_b), fixtures::findings(vec![finding(1.1)]))
+        };
+        let all = series(&[
+            of(&[], &[("nice", "5"), ("policy", "batch")]),
+            of(&[], &[("nice", "10"), ("policy", "batch")]),
+            of(&[("nice", "5")], &[("nice", "10"), ("policy", "batch")]),
+        ]);
+        let heads: Vec<String> = all.iter().map(heading).collect();
+        assert_eq!(heads.len(), 3);
+        let told = [
+            "measured: w m: b (nice = 10, policy = batch) against a, 1 campaigns",
+            "measured: w m: b (nice = 10, policy = batch) against a (nice = 5), 1 campaigns",
+            "measured: w m: b (nice = 5, policy = batch) against a, 1 campaigns",
+        ];
+        for (head, told) in heads.iter().zip(told) {
+            assert!(head.starts_with(told), "{head}");
+        }
+    }
+
+    #[test]
+    fn what_both_subjects_share_cancels_and_is_told_where_it_differs() {
+        let of = |kernel: &str| {
+            let plan = plan(&[("kernel", kernel)], &[("kernel", kernel), ("nice", "5")]);
+            (plan, fixtures::findings(vec![finding(1.1)]))
+        };
+        let one = series(&[of("6.1"), of("6.1")]);
+        assert!(one.len() == 1 && !drawn(&one[0]).contains("kernel"), "{}", drawn(&one[0]));
+        let two = series(&[of("6.1"), of("6.12")]);
+        assert_eq!(two.len(), 1);
+        let text = drawn(&two[0]);
+        assert!(text.contains("b (nice = 5) against a, 2 campaigns"), "{text}");
+        assert!(text.contains("; both kernel = 6.1\n"), "{text}");
+        assert!(text.contains("; both kernel = 6.12\n"), "{text}");
+    }
+
+    /// Six campaigns about 1, two of which nothing may be said, six about 1.2.
+    #[test]
+    fn no_change_rests_on_what_nothing_may_be_said_of_and_the_reason_is_told() {
+        let nights: Vec<Finding> = (0..14)
+            .map(|night| {
+                let noise = 1.0 + 0.001 * f64::from(night % 3);
+                match night {
+                    0..6 => finding(noise),
+                    6..8 => forbidden(3.0, Obstacle::CopiedValues),
+                    _ => finding(1.2 * noise),
+                }
+            })
+            .collect();
+        let found = only(nights);
+        let [change] = found.changes.as_slice() else { panic!("{}", drawn(&found)) };
+        assert_eq!((change.after.as_str(), change.before.as_str()), ("night-05", "night-08"));
+        assert!((1.19..1.21).contains(&change.ratio), "{}", change.ratio);
+        let text = drawn(&found);
+        assert!(text.contains("14 campaigns, of which no change rests on 2 (·) (+ and"), "{text}");
+        assert_eq!(text.matches("; left out: Values of b stand twice\n").count(), 2, "{text}");
+        assert!(text.lines().nth(1).unwrap().contains("··"), "{text}");
+
+        let others = (0..7).map(|_| forbidden(1.2, Obstacle::FailedControl));
+        let few = only((0..7).map(|_| finding(1.0)).chain(others).collect());
+        assert!(few.changes.is_empty());
+        assert!(drawn(&few).contains("it takes at least ten campaigns"), "seven count");
+    }
+
+    #[test]
+    fn each_obstacle_that_forbids_every_verdict_leaves_a_campaign_out() {
+        for obstacle in Obstacle::ALL {
+            let found = only(vec![forbidden(1.1, *obstacle)]);
+            let is_left_out = found.points[0].left_out.is_some();
+            assert_eq!(is_left_out, obstacle.forbids_every_verdict(), "{obstacle:?}");
+        }
+    }
+
+    #[test]
+    fn each_campaign_has_the_interval_that_reports_show_with_its_level() {
+        let mut alike = finding(1.0);
+        alike.verdict = Verdict::Equivalent;
+        let interval = Interval { low: 0.99, high: 1.01 };
+        alike.effect.as_mut().unwrap().deciding = Some(DecidingInterval { interval, alpha: 0.1 });
+        let mut early = finding(1.1);
+        early.look = Some(Look { number: 1, of: 2, blocks: 6, alpha: 0.0125 });
+        let found = only(vec![alike, early, finding(1.1)]);
+        let told: Vec<(f64, f64)> =
+            found.points.iter().map(|point| (point.low, point.alpha)).collect();
+        assert_eq!(told, [(0.99, 0.1), (1.1 / 1.02, 0.0125), (1.1 / 1.02, 0.05)]);
+        let text = drawn(&found);
+        for level in ["] (90 %)  n=6", "] (98.75 %)  n=6", "] (95 %)  n=6"] {
+            assert!(text.contains(level), "{level} in {text}");
+        }
+    }
+
+    #[test]
+    fn the_largest_margin_is_asked_whichever_campaign_has_it() {
+        let of = |margin: f64| Finding { margin, ..finding(1.1) };
+        let found = only(vec![of(0.1), of(0.02)]);
+        assert_eq!((found.margin, found.least_margin), (0.1, Some(0.02)));
+        assert!(drawn(&found).contains("margins from 2 to 10 %; the largest"), "{}", drawn(&found));
+        let found = only(vec![of(0.1), of(0.1)]);
+        assert_eq!((found.margin, found.least_margin), (0.1, None));
+    }
+
+    #[test]
+    fn evidence_that_nothing_binds_is_marked() {
+        let loose = Caveat::new(CaveatCode::EvidenceUnbound, "6 of 12 records");
+        let none = fixtures::findings(vec![finding(1.1)]);
+        let told = Findings { caveats: vec![loose.clone()], ..none.clone() };
+        assert!(is_unbound(&[loose], &none) && is_unbound(&[], &told));
+        assert!(!is_unbound(&[], &none));
+        let all = series(&[(imported(), none), (imported(), told)]);
+        let text = drawn(&all[0]);
+        let marked: Vec<&str> =
+            text.lines().filter(|line| line.ends_with("; EVIDENCE_UNBOUND")).collect();
+        assert!(marked.len() == 1 && marked[0].contains("night-01"), "{text}");
+        assert!(text.contains("  EVIDENCE_UNBOUND: Records are bound neither"), "{text}");
+    }
 }

@@ -98,6 +98,44 @@ fn parts_of_one_execution_have_no_verdict_unless_the_user_says_that_they_are_exe
     }
 }
 
+/// Fourteen nights: `b` takes 1 % less than `a`, and from the eighth on 11 %.
+#[test]
+fn a_change_of_level_is_found_between_the_imports_on_both_sides() {
+    let bench = Bench::new();
+    let noise = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3, -0.2, -0.1];
+    for night in 0..14_usize {
+        let gain = if night < 7 { 0.99 } else { 0.89 };
+        let of_night = 1.0 + 0.0013 * ((night * 5 % 7) as f64 - 3.0);
+        let mut text = "who,run,ns\n".to_owned();
+        for run in 0..10_usize {
+            let a = 1000.0 * (1.0 + 0.01 * noise[(run * 3 + night) % 10]);
+            let b = a * gain * of_night * (1.0 + 0.003 * noise[(run + night) % 10]);
+            let mut rows = [("a", a), ("b", b)];
+            if (run * 7 + 5) % 10 < 5 {
+                rows.reverse();
+            }
+            for (who, value) in rows {
+                let _ = writeln!(text, "{who},{run},{value:.4}");
+            }
+        }
+        let path = bench.path().join(format!("night-{night:02}.csv"));
+        std::fs::write(&path, text).unwrap();
+        let file = path.display().to_string();
+        let usual = ["import", "csv", &file, "--subject", "who", "--block", "run"];
+        bench.expect(0, &[&usual[..], &["--value", "ns:lower:ns"]].concat());
+    }
+    let text = bench.expect(0, &["history", "ns"]);
+    assert!(text.starts_with("imported: ") && text.contains(", 14 campaigns (+"), "{text}");
+    assert_eq!(text.matches(" %)  n=10").count(), 14, "each with a level: {text}");
+    let series: serde_json::Value =
+        serde_json::from_str(&bench.expect(0, &["history", "ns", "--json"])).unwrap();
+    let changes = series[0]["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1, "{text}");
+    assert!(changes[0]["after"].as_str().unwrap().starts_with("night-06"), "{text}");
+    assert!(changes[0]["before"].as_str().unwrap().starts_with("night-07"), "{text}");
+    assert!((1.08..1.14).contains(&changes[0]["ratio"].as_f64().unwrap()), "{text}");
+}
+
 /// A number that nobody named is no part of the work that subjects share.
 #[test]
 fn a_column_of_numbers_that_differs_with_the_subject_warns_that_it_may_not_be_the_same_work() {
