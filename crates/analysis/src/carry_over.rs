@@ -39,6 +39,17 @@ pub(crate) struct Predecessors {
     /// What is left of the difference beside what came before, where that is less than half, or is
     /// not shown where what came before may be felt; or that one of the two alone feels it.
     pub order_alone: Option<String>,
+    /// What is left beside what came before, where all blocks together show that the difference lies
+    /// inside the margin, or that it is no worse than that, and what is left does not.
+    pub hiding_order: Option<String>,
+}
+
+/// What all blocks together show, and how large a difference matters.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole<'a> {
+    pub test: Option<&'a TTest>,
+    /// Logarithm of one plus the margin.
+    pub theta: f64,
 }
 
 /// Whether the differences of these pairs depend on whose sitting came before, and whether they
@@ -51,6 +62,7 @@ pub(crate) fn predecessors(
     observations: &Observations<'_>,
     pairs: &Pairs,
     question: &Question,
+    whole: Whole<'_>,
 ) -> Predecessors {
     if !is_order_known(plan) || pairs.differences.len() != pairs.blocks.len() {
         return Predecessors::default();
@@ -71,29 +83,8 @@ pub(crate) fn predecessors(
         followed
             .push([is_after(subject, &question.reference), is_after(reference, &question.subject)]);
     }
-    let difference = mean(&pairs.differences).unwrap_or_default();
     let rows = Rows { differences, covariates, followed, origin: OrderOrigin::of(plan) };
-    let alone = rows.felt_by_one(difference, plan.alpha);
-    let Some(fit) = WithCovariates::of(&rows.differences, &rows.covariates) else {
-        return Predecessors { p: None, carry_over: None, order_alone: alone };
-    };
-    let p = (fit.degrees >= LEAST_DEGREES).then_some(fit.p);
-    let is_felt = p.is_some_and(|p| p < LEVEL);
-    let carry_over = is_felt.then(|| {
-        let shows_the_same = fit.mean.is_some_and(|test| shows(&test, difference, plan.alpha));
-        let detail = format!(
-            "the difference depends on {}, {} over {} blocks",
-            what_came_before(rows.origin),
-            p_equation(fit.p),
-            rows.differences.len()
-        );
-        CarryOver { detail, shows_the_same }
-    });
-    let may_be_felt = p.is_some_and(|p| p < DOUBTED_LEVEL);
-    let of_test =
-        |test: TTest| order_alone(&test, difference, may_be_felt, plan.alpha, rows.origin);
-    let order_alone = fit.mean.and_then(of_test);
-    Predecessors { p, carry_over, order_alone: order_alone.or(alone) }
+    rows.say(mean(&pairs.differences).unwrap_or_default(), whole, plan.alpha)
 }
 
 /// Blocks of which the records say what both sittings followed.
@@ -109,11 +100,62 @@ struct Rows {
     origin: OrderOrigin,
 }
 
+/// One of the two feels what came before, and the other does not.
+struct FeltByOne {
+    /// How sure that is.
+    p: f64,
+    /// How much of a difference that may be.
+    size: f64,
+    /// The mean of sittings that do not follow the other's.
+    neither: Option<TTest>,
+}
+
 impl Rows {
+    /// What they say of a difference, of which all blocks together show this.
+    fn say(&self, difference: f64, whole: Whole<'_>, alpha: f64) -> Predecessors {
+        let felt_by_one = self.felt_by_one();
+        let felt = felt_by_one.as_ref();
+        let alone = felt.and_then(|felt| self.made_by_one(felt, difference, alpha));
+        let [before, of_others] = [
+            format!("beside {}", what_came_before(self.origin)),
+            format!("of {}", felt_by(self.origin)[1]),
+        ];
+        let hides_alone = felt
+            .and_then(|felt| hidden(&of_others, felt.neither.as_ref(), difference, whole, alpha));
+        let Some(fit) = WithCovariates::of(&self.differences, &self.covariates) else {
+            return Predecessors {
+                order_alone: alone,
+                hiding_order: hides_alone,
+                ..Predecessors::default()
+            };
+        };
+        let p = (fit.degrees >= LEAST_DEGREES).then_some(fit.p);
+        let is_felt = p.is_some_and(|p| p < LEVEL);
+        let carry_over = is_felt.then(|| {
+            let shows_the_same = fit.mean.is_some_and(|test| shows(&test, difference, alpha));
+            let detail = format!(
+                "the difference depends on {}, {} over {} blocks",
+                what_came_before(self.origin),
+                p_equation(fit.p),
+                self.differences.len()
+            );
+            CarryOver { detail, shows_the_same }
+        });
+        let may_be_felt = p.is_some_and(|p| p < DOUBTED_LEVEL);
+        let of_test = |test: TTest| order_alone(&test, difference, may_be_felt, alpha, self.origin);
+        // Whatever the test says: a carry-over that it does not see hides as much.
+        let hides = p.and_then(|_| hidden(&before, fit.mean.as_ref(), difference, whole, alpha));
+        Predecessors {
+            p,
+            carry_over,
+            order_alone: fit.mean.and_then(of_test).or(alone),
+            hiding_order: hides.or(hides_alone),
+        }
+    }
+
     /// What speaks for a dependence on what came before that one of the two feels and the other does
-    /// not, where that may be half of the difference or more, and no such difference is shown of
-    /// sittings that do not follow the other's.
-    fn felt_by_one(&self, difference: f64, alpha: f64) -> Option<String> {
+    /// not.
+    fn felt_by_one(&self) -> Option<FeltByOne> {
         let column =
             |index: usize| -> Vec<f64> { self.covariates.iter().map(|row| row[index]).collect() };
         let others = [vec![1.0; self.differences.len()], column(0), column(1)];
@@ -121,41 +163,66 @@ impl Rows {
         let felt = coefficient_beside(&self.differences, &alone, &others)?;
         let is_felt = |p: &f64| *p < ALONE_LEVEL && felt.degrees >= LEAST_DEGREES;
         let p = felt.p_difference().filter(is_felt)?;
+        let fit = WithCovariates::of(&self.differences, &self.followed);
         // Of two subjects the coefficient is half of what the one of them feels.
-        if 2.0 * felt.mean.abs() < LEAST_LEFT * difference.abs() {
+        let size = 2.0 * felt.mean.abs();
+        Some(FeltByOne { p, size, neither: fit.and_then(|fit| fit.mean) })
+    }
+
+    /// That a difference may be what one of the two feels: that may be half of it or more, and no such
+    /// difference is shown of sittings that do not follow the other's.
+    fn made_by_one(&self, felt: &FeltByOne, difference: f64, alpha: f64) -> Option<String> {
+        if felt.size < LEAST_LEFT * difference.abs() {
             return None;
         }
-        let fit = WithCovariates::of(&self.differences, &self.followed);
-        let neither = fit.and_then(|fit| fit.mean);
-        let is_shown = neither.is_some_and(|test| shows(&test, difference, alpha));
-        let (is_felt_by, others) = match self.origin {
-            OrderOrigin::Measured => {
-                ("what came before is felt by", "sittings that did not follow the other's")
-            }
-            OrderOrigin::Column => (
-                "what came before, as a column of the file tells, is felt by",
-                "values that did not follow the other's",
-            ),
-            OrderOrigin::Times => (
-                "what came before, by the times that the files hold, is felt by",
-                "values that did not follow the other's",
-            ),
-            OrderOrigin::Rows => {
-                ("the rows before in the file tell of", "rows that do not follow the other's")
-            }
-        };
+        let is_shown = felt.neither.is_some_and(|test| shows(&test, difference, alpha));
+        let [is_felt_by, others] = felt_by(self.origin);
         (!is_shown).then(|| {
             format!(
                 "{is_felt_by} one of the two alone, {}, and of {others} no such difference is shown",
-                p_equation(p)
+                p_equation(felt.p)
             )
         })
     }
 }
 
+/// What the order may hide: what all blocks together show of the margin, and the mean without what came
+/// before does not.
+fn hidden(
+    without: &str,
+    left: Option<&TTest>,
+    difference: f64,
+    whole: Whole<'_>,
+    alpha: f64,
+) -> Option<String> {
+    // Inside the margin, and no worse than it.
+    let shown = |test: &TTest| {
+        let is_shown = |p: Option<f64>| p.is_some_and(|p| p < alpha);
+        [is_shown(test.p_equivalence(whole.theta)), is_shown(test.p_above(-whole.theta))]
+    };
+    let by_all = whole.test.map_or([false; 2], shown);
+    let by_rest = left.map_or([false; 2], shown);
+    let is_lost = by_all.into_iter().zip(by_rest).any(|(by_all, by_rest)| by_all && !by_rest);
+    is_lost.then(|| {
+        let difference = percent(difference);
+        match left {
+            Some(left) => format!(
+                "{without} it is {} instead of {difference}, which is not shown to lie inside the margin",
+                percent(left.mean)
+            ),
+            None => format!("{without} nothing shows that {difference} lie inside the margin"),
+        }
+    })
+}
+
 /// Whether a test shows a difference in the direction of this one.
 fn shows(test: &TTest, difference: f64, alpha: f64) -> bool {
     test.mean * difference > 0.0 && test.p_difference().is_some_and(|p| p < alpha)
+}
+
+/// A difference, in percent.
+fn percent(log: f64) -> String {
+    format!("{:+.1} %", 100.0 * log.exp_m1())
 }
 
 /// What a value may depend on, as far as what tells the order shows it: of rows nothing shows that
@@ -169,6 +236,27 @@ fn what_came_before(origin: OrderOrigin) -> &'static str {
     }
 }
 
+/// What one of the two alone feels, and the values that cannot feel it, as far as what tells the order
+/// shows them.
+fn felt_by(origin: OrderOrigin) -> [&'static str; 2] {
+    match origin {
+        OrderOrigin::Measured => {
+            ["what came before is felt by", "sittings that did not follow the other's"]
+        }
+        OrderOrigin::Column => [
+            "what came before, as a column of the file tells, is felt by",
+            "values that did not follow the other's",
+        ],
+        OrderOrigin::Times => [
+            "what came before, by the times that the files hold, is felt by",
+            "values that did not follow the other's",
+        ],
+        OrderOrigin::Rows => {
+            ["the rows before in the file tell of", "rows that do not follow the other's"]
+        }
+    }
+}
+
 /// What speaks for a difference of order alone: less than half of it is left beside what came
 /// before, or it is not shown beside that, where the values may depend on it.
 fn order_alone(
@@ -179,7 +267,6 @@ fn order_alone(
     origin: OrderOrigin,
 ) -> Option<String> {
     let before = what_came_before(origin);
-    let percent = |log: f64| format!("{:+.1} %", 100.0 * log.exp_m1());
     let (left, whole) = (percent(beside.mean), percent(difference));
     if beside.mean * difference.signum() < LEAST_LEFT * difference.abs() {
         return Some(format!("beside {before}, {left} of {whole} are left"));
@@ -203,8 +290,8 @@ fn are_alike(plan: &Plan, one: &str, other: &str) -> bool {
 mod tests {
     use super::order_alone;
     use crate::fixtures::{in_blocks, metric, plan, record};
-    use crate::judge;
     use crate::order_origin::OrderOrigin;
+    use crate::{GateLimit, GateOutcome, gate, judge};
     use model::{
         CaveatCode, Direction, Finding, ImportedOrder, Metric, Obstacle, Plan, Record, Reduction,
         Sample, Verdict,
@@ -317,6 +404,34 @@ mod tests {
         );
         // A difference that stands beside it is one.
         assert_eq!(judged(orders, 0.06, 0.3), (Verdict::Worse, None, true));
+    }
+
+    #[test]
+    fn a_difference_that_the_order_hides_is_no_equivalence() {
+        // `b` follows `a` in ten blocks of twelve, and is quicker by what it then loses: of 3 % the
+        // means of all blocks show 0.5 %.
+        let hidden = judged("aaaaaabaaaaa", 0.03, -0.03);
+        assert_eq!(hidden, (Verdict::Inconclusive, Some(Obstacle::HidingOrder), true));
+        // Nothing is hidden of subjects that leave nothing behind, nor of a difference that is shown.
+        assert_eq!(judged("aaaaaabaaaaa", 0.0, 0.0), (Verdict::Equivalent, None, false));
+        assert_eq!(judged("aaaaaabaaaaa", 0.0, -0.3).0, Verdict::Better);
+        // A limit is kept by what is shown beside the order as well.
+        let of = |left_behind: f64, effect: f64| {
+            let noise = |sitting: usize| 0.002 * NOISE[(sitting * 5 + sitting / 16) % 8];
+            let (plan, records) =
+                campaign("aaaaaabaaaaa", noise, 0.02, left_by_a(left_behind), effect);
+            let findings = judge(&plan, &records);
+            let limit =
+                GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.02 };
+            let results = gate(&findings, &[limit]).unwrap();
+            (results[0].outcome, results[0].reason.clone())
+        };
+        assert_eq!(of(0.0, 0.0).0, GateOutcome::Kept);
+        assert_eq!(of(0.0, -0.3).0, GateOutcome::Kept);
+        // `a` is quicker after itself, and `b` after `a`, by as much as `b` is slower.
+        let (outcome, reason) = of(-0.03, 0.03);
+        assert_eq!(outcome, GateOutcome::Inconclusive, "{reason}");
+        assert!(reason.contains("the order may hide a difference"), "{reason}");
     }
 
     #[test]

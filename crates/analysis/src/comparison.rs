@@ -2,7 +2,7 @@
 
 use crate::absent_runs::absent_in_blocks;
 use crate::block_order::in_blocks;
-use crate::carry_over::{Predecessors, predecessors};
+use crate::carry_over::{Predecessors, Whole, predecessors};
 use crate::comparable::unequal_work;
 use crate::failures::unequal_failures;
 use crate::fragility::skewed;
@@ -238,8 +238,9 @@ fn signals(
     let is_latency =
         matches!(metric.reduction, Reduction::Quantile(_)) && metric.unit == Unit::Nanoseconds;
     let numbers = pair_numbers(pairs, is_pooled);
-    let Predecessors { p: p_predecessor, carry_over, order_alone } = if is_judged {
-        predecessors(gathered.plan, gathered.observations, pairs, question)
+    let before = if is_judged {
+        let whole = Whole { test, theta };
+        predecessors(gathered.plan, gathered.observations, pairs, question, whole)
     } else {
         Predecessors::default()
     };
@@ -281,9 +282,10 @@ fn signals(
         copied: copied(gathered.plan, question),
         unlike_mix: unlike_mix(gathered.plan, question),
         by_drift: in_order.by_drift,
-        p_predecessor,
-        carry_over,
-        order_alone,
+        p_predecessor: before.p,
+        carry_over: before.carry_over,
+        order_alone: before.order_alone,
+        hiding_order: before.hiding_order,
         correlation: (is_judged && !is_pooled)
             .then(|| excessive_correlation(&pairs.differences))
             .flatten(),

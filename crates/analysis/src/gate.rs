@@ -296,6 +296,9 @@ fn reason_for(finding: &Finding, obstacle: Obstacle) -> String {
             "in the order of the import the subjects do not take turns, and beside a drift nothing of it is shown"
         }
         Obstacle::OrderAlone => "the difference may be one of the order",
+        Obstacle::HidingOrder => {
+            "the order may hide a difference: what all blocks show is not shown beside what came before"
+        }
         Obstacle::OneStep | Obstacle::CoarseSteps | Obstacle::FewDistinctValues => {
             "the metric's steps are too coarse to show it"
         }
@@ -593,6 +596,7 @@ mod tests {
             (Obstacle::OrderAlone, Inconclusive, Kept),
             (Obstacle::OneStep, Inconclusive, Kept),
             (Obstacle::HidingDrift, Breached, Inconclusive),
+            (Obstacle::HidingOrder, Breached, Inconclusive),
             (Obstacle::CoarseSteps, Breached, Inconclusive),
             (Obstacle::FewDistinctValues, Breached, Inconclusive),
             // A limit asks nothing of the margin and the level of the findings.

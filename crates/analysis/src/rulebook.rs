@@ -152,9 +152,9 @@ mod tests {
         use Obstacle::{
             CarryOver, ChangedEvidence, CoarseSteps, Component, CopiedValues, CorrelatedBlocks,
             DriftAlone, DriftInOrder, ExecutionParts, FailedControl, FewDistinctValues, FewPairs,
-            FewPooledBlocks, FewReplicates, GivenLevel, GivenMargin, HidingDrift, LoneReplicate,
-            NoValidBlock, NothingToCompare, ObservedLatency, OneStep, OrderAlone, ShortTail,
-            SurvivorsOnly, UnequalFailures, UnequalMixes, UnequalWork, ZeroValue,
+            FewPooledBlocks, FewReplicates, GivenLevel, GivenMargin, HidingDrift, HidingOrder,
+            LoneReplicate, NoValidBlock, NothingToCompare, ObservedLatency, OneStep, OrderAlone,
+            ShortTail, SurvivorsOnly, UnequalFailures, UnequalMixes, UnequalWork, ZeroValue,
         };
         use Verdict::{Better, Equivalent, Inconclusive, Invalid, Worse};
         let as_it_is = [Better, Better, Worse, Worse, Equivalent, Inconclusive];
@@ -188,6 +188,7 @@ mod tests {
             (OneStep, without_difference),
             (GivenLevel, without_difference),
             (HidingDrift, without_equivalence),
+            (HidingOrder, without_equivalence),
             (CoarseSteps, without_equivalence),
             (FewDistinctValues, without_equivalence),
             (GivenMargin, without_equivalence),

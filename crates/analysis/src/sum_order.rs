@@ -2,7 +2,7 @@
 //! of the sum's own differences, as it is of those of a single comparison.
 
 use crate::block_order::is_after;
-use crate::carry_over::{Predecessors, predecessors};
+use crate::carry_over::{Predecessors, Whole, predecessors};
 use crate::comparison::{Comparison, Gathered};
 use crate::file_order::{Executions, FileOrder, InOrder, OrderedQuestion};
 use crate::observations::Observations;
@@ -34,8 +34,10 @@ impl OrderOfSum {
         parts: &[(f64, Comparison<'_>)],
         sum: &SumOfParts<'_>,
     ) -> Self {
-        let own =
-            |asked: &Question| predecessors(gathered.plan, gathered.observations, sum.pairs, asked);
+        let whole = Whole { test: sum.test, theta: sum.theta };
+        let own = |asked: &Question| {
+            predecessors(gathered.plan, gathered.observations, sum.pairs, asked, whole)
+        };
         let (in_order, drift) = in_sum(gathered, parts, sum);
         let origin = OrderOrigin::of(gathered.plan);
         Self { predecessors: same_pair(parts).map(own), in_order, drift, origin }

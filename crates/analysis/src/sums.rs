@@ -2,6 +2,7 @@
 //! about several comparisons. What is not sure of a part is not sure of the sum, and what speaks
 //! against a difference is asked of the sum's own differences.
 
+use crate::carry_over::Predecessors;
 use crate::comparison::Comparison;
 use crate::pairs::Pairs;
 use crate::quality::excessive_correlation;
@@ -27,6 +28,8 @@ pub(crate) struct PassedOn {
     fixed_order: Vec<String>,
     /// What is left of the difference of a part beside what came before, with the part's name.
     order_alone: Option<String>,
+    /// How what came before may hide a difference of a part, with the part's name.
+    hiding_order: Option<String>,
     doubts: Vec<Doubt>,
     is_order_chosen: bool,
     caveats: Vec<Caveat>,
@@ -49,6 +52,9 @@ impl PassedOn {
         if self.order_alone.is_none() {
             self.order_alone = signals.order_alone.as_ref().map(named);
         }
+        if self.hiding_order.is_none() {
+            self.hiding_order = signals.hiding_order.as_ref().map(named);
+        }
         let told = part.caveats.iter().filter(|caveat| OF_ORDER.contains(&caveat.code));
         self.caveats.extend(told.map(|caveat| Caveat::new(caveat.code, named(&caveat.detail))));
     }
@@ -70,10 +76,12 @@ impl PassedOn {
         if fixed_order.is_empty() {
             fixed_order.extend(order.in_order.confounded.clone());
         }
-        let (carry_over, order_alone) = match &order.predecessors {
-            Some(own) => (own.carry_over.clone(), own.order_alone.clone()),
-            None => (None, self.order_alone.clone()),
+        let of_parts = || Predecessors {
+            order_alone: self.order_alone.clone(),
+            hiding_order: self.hiding_order.clone(),
+            ..Predecessors::default()
         };
+        let before = order.predecessors.clone().unwrap_or_else(of_parts);
         Signals {
             is_coarse: self.is_coarse,
             is_step_unknown: self.is_step_unknown,
@@ -88,8 +96,9 @@ impl PassedOn {
             by_drift: order.in_order.by_drift,
             doubts: self.doubts.clone(),
             is_order_chosen: self.is_order_chosen,
-            carry_over,
-            order_alone,
+            carry_over: before.carry_over,
+            order_alone: before.order_alone,
+            hiding_order: before.hiding_order,
             correlation: excessive_correlation(&pairs.differences),
             ..Signals::of(numbers)
         }

@@ -2,7 +2,9 @@
 
 use crate::CalibrationRequest;
 use crate::campaigns::{Case, repeat, run};
+use crate::noise::{felt_by_one, left_behind_by_one};
 use crate::rate::Rate;
+use crate::synthetic::{self, Noise, Shape, THETA};
 use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 use model::Verdict;
@@ -30,5 +32,56 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
             rows.push(CalibrationRow::new(Some(4), name, Rate::of(wrong), Limit::AtMost(MOST)));
         }
     }
+    rows.extend(hidden(request)?);
     Ok(rows)
+}
+
+/// A difference as large as the margin that something hides from the mean.
+struct Hidden {
+    by: &'static str,
+    blocks: u32,
+    limit: Limit,
+    make: fn() -> Noise,
+}
+
+/// What sittings leave behind takes from the difference. Ten blocks hardly tell that one of the two
+/// alone feels it.
+fn cases() -> Vec<Hidden> {
+    let of = |by, blocks, make| Hidden { by, blocks, limit: Limit::AtMost(MOST), make };
+    let of_one = "carry-over of 3 % that one arm feels";
+    vec![
+        of("carry-over of 1 %", 10, || apart_beside(left_behind_by_one(0.01), THETA)),
+        of("carry-over of 2 %", 10, || apart_beside(left_behind_by_one(0.02), THETA)),
+        of("carry-over of 3 %", 10, || apart_beside(left_behind_by_one(0.03), THETA)),
+        of("carry-over of 3 %", 20, || apart_beside(left_behind_by_one(0.03), THETA)),
+        Hidden { limit: Limit::None, ..of(of_one, 10, || apart_beside(felt_by_one(0.03), -THETA)) },
+        of(of_one, 40, || apart_beside(felt_by_one(0.03), -THETA)),
+    ]
+}
+
+fn hidden(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let mut rows = Vec::new();
+    for Hidden { by, blocks, limit, make } in cases() {
+        let name = format!("equivalent at the margin: {by}, {blocks} blocks");
+        if !name.contains(request.only) {
+            continue;
+        }
+        let shape = Shape { blocks, ..Shape::PAIR };
+        let wrong = repeat(request, |repetition| {
+            let noise = |_: &mut _| make();
+            let campaign = synthetic::run(request, &shape, &noise, repetition)?;
+            Ok(campaign.primary().any(|finding| finding.verdict == Verdict::Equivalent))
+        })?;
+        let target = (limit != Limit::None).then_some(4);
+        rows.push(CalibrationRow::new(target, name, Rate::of(wrong), limit));
+    }
+    Ok(rows)
+}
+
+/// The same noise, and subject 1 differs by so much, on the scale of logarithms.
+fn apart_beside(mut noise: Noise, effect: f64) -> Noise {
+    Box::new(move |moment, draws| {
+        let effect = if moment.arm == 1 { effect } else { 0.0 };
+        noise(moment, draws).map(|value| value + effect)
+    })
 }

@@ -269,7 +269,7 @@ fn drawn_blocks() -> Vec<TableCase> {
         left_behind,
         ..TableShape::IN_TURNS
     };
-    let different = TableCase::different;
+    let (different, equivalent) = (TableCase::different, TableCase::equivalent);
     vec![
         different("different: blocks in a drawn order", drawn(0.0)),
         different("different: blocks in a drawn order, carry-over of 1 %", drawn(0.01))
@@ -278,6 +278,17 @@ fn drawn_blocks() -> Vec<TableCase> {
             .for_comparison(),
         different("different: blocks in a drawn order, carry-over of 3 %", drawn(0.03)),
         TableCase::found("power at +1.5 %: blocks in a drawn order", drawn(0.0)),
+        // b is quicker by the margin, and more often than a it follows a.
+        equivalent(
+            "equivalent at the margin: blocks in a drawn order, carry-over of 1 %",
+            drawn(0.01),
+            -THETA,
+        ),
+        equivalent(
+            "equivalent at the margin: blocks in a drawn order, carry-over of 2 %",
+            drawn(0.02),
+            -THETA,
+        ),
     ]
 }
 

@@ -171,7 +171,7 @@ pub(crate) fn left_behind_by_one(size: f64) -> Noise {
 }
 
 /// Subject 1 alone feels what the reference leaves behind: no order cancels that.
-fn felt_by_one(size: f64) -> Noise {
+pub(crate) fn felt_by_one(size: f64) -> Noise {
     Box::new(move |moment, draws| {
         let felt = if moment.arm == 1 && moment.before == Some(0) { size } else { 0.0 };
         Some(SIGMA * draws.normal() + felt)

@@ -58,6 +58,7 @@ obstacles! {
     OneStep Difference "The values' steps are coarse against the margin, and the difference is no larger than one of them, or one subject never varies, nothing tells its step, and the difference is less than two-fold. Forbids better and worse.",
     GivenLevel Difference "Of an import, a level looser than 0.05 was given together with the numbers, and at 0.05 no difference is shown. Forbids better and worse.",
     HidingDrift Equivalence "Of an import, the order of the executions is not mixed while values drifted, and beside that no equivalence is shown. Forbids equivalence.",
+    HidingOrder Equivalence "All blocks together show the difference to lie inside the margin, or to be no worse than it, and what is left beside what came before does not, or of one subject that alone feels it what is left without that. Forbids equivalence.",
     CoarseSteps Equivalence "The declared step of the values is more than a quarter of the margin, or an inferred one more than half of it, of either subject, or all values of one or of both are the same and nothing else tells their step. Forbids equivalence.",
     FewDistinctValues Equivalence "The metric took few distinct values, and an interval that holds at every look decides. Forbids equivalence.",
     GivenMargin Equivalence "Of an import, a margin or a level was given together with the numbers, and at those that nobody chose no equivalence is shown. Forbids equivalence.",
@@ -119,6 +120,7 @@ mod tests {
                 Obstacle::OneStep,
                 Obstacle::GivenLevel,
                 Obstacle::HidingDrift,
+                Obstacle::HidingOrder,
                 Obstacle::CoarseSteps,
                 Obstacle::FewDistinctValues,
                 Obstacle::GivenMargin

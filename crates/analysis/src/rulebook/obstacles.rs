@@ -168,7 +168,8 @@ impl InSum {
             Obstacle::FewPairs
             | Obstacle::DriftAlone
             | Obstacle::OrderAlone
-            | Obstacle::HidingDrift => Self::AskedAgain,
+            | Obstacle::HidingDrift
+            | Obstacle::HidingOrder => Self::AskedAgain,
             Obstacle::OneStep | Obstacle::CoarseSteps => Self::PassedOn,
             Obstacle::ChangedEvidence | Obstacle::FailedControl => Self::ImposedOnBoth,
             // Of intervals that hold at every look, which sums do not have.
@@ -242,6 +243,10 @@ fn of_neighbours(signals: &Signals) -> Vec<Raised> {
     if let Some(left) = &signals.order_alone {
         let reason = format!("the difference may be one of the order: {left}");
         raised.push(Raised::with_caveat(Obstacle::OrderAlone, reason, CaveatCode::CarryOver, left));
+    }
+    if let Some(hidden) = &signals.hiding_order {
+        let reason = format!("the order may hide a difference: {hidden}");
+        raised.push(Raised::silent(Obstacle::HidingOrder, reason));
     }
     if let Some(correlation) = signals.correlation {
         let reason = format!(

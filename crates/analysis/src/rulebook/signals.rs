@@ -68,6 +68,8 @@ pub(crate) struct Signals {
     pub carry_over: Option<CarryOver>,
     /// What is left of the difference beside what came before, where that is less than half of it.
     pub order_alone: Option<String>,
+    /// How what came before may hide a difference.
+    pub hiding_order: Option<String>,
     /// The lag-one correlation of the replicates' differences, where no test allows for so much.
     pub correlation: Option<f64>,
     /// The tail-size rule, of a quantile.
@@ -172,6 +174,7 @@ impl Signals {
             p_predecessor: None,
             carry_over: None,
             order_alone: None,
+            hiding_order: None,
             correlation: None,
             tail: None,
         }

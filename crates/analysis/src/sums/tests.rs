@@ -182,6 +182,7 @@ fn campaign(obstacle: Obstacle) -> Option<Campaign> {
         }),
         Obstacle::DriftAlone => one_after_the_other(),
         Obstacle::OrderAlone => return order_alone(),
+        Obstacle::HidingOrder => hiding_order(),
         Obstacle::OneStep => one_step(),
         Obstacle::CoarseSteps => coarse_steps(),
         // Evidence and controls are asked of the findings themselves.
@@ -228,6 +229,17 @@ fn with_carry_over() -> Campaign {
         (1.0 + noise + if slot.follows == Some("a") { 0.06 } else { 0.0 }).ln()
     };
     Campaign::of("ababbabaabbaababbaabbaab", time(0.02), after_a)
+}
+
+/// The same of an order in which b follows a in all blocks but two, and b is quicker by what it loses.
+fn hiding_order() -> Campaign {
+    let after_a = |subject: &str, slot: Slot| {
+        let noise = 0.002 * NOISE[(slot.row * 5 + slot.row / 16) % 8];
+        let left = if slot.follows == Some("a") { 0.03 } else { 0.0 };
+        let own = if subject == "b" { -0.03 } else { 0.0 };
+        (1.0 + noise + left + own).ln()
+    };
+    Campaign::of("ababababababbaababababab", time(0.02), after_a)
 }
 
 /// The difference comes and goes with eight blocks.
