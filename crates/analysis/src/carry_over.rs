@@ -16,6 +16,10 @@ const LEVEL: f64 = 0.04;
 /// In ten blocks the test at [`LEVEL`] seldom sees a carry-over of two per cent.
 const DOUBTED_LEVEL: f64 = 0.2;
 
+/// The same of an order that schedlab did not draw: nothing balances it, so that a carry-over of one per
+/// cent makes a difference that the test sees more seldom still.
+const DOUBTED_LEVEL_OF_OTHERS: f64 = 0.7;
+
 /// Fewer degrees of freedom make no test of what came before: as many as the t has of the five
 /// blocks that a verdict needs. In one boot seven blocks of two subjects leave so many, and eight of
 /// more: the first sitting follows none, and one or two covariates vary.
@@ -50,6 +54,14 @@ pub(crate) struct Whole<'a> {
     pub test: Option<&'a TTest>,
     /// Logarithm of one plus the margin.
     pub theta: f64,
+}
+
+impl Whole<'_> {
+    /// Whether it shows a difference in either direction, each asked for itself as a gate asks it.
+    fn may_differ(self, alpha: f64) -> bool {
+        let p = self.test.and_then(|test| test.p_difference());
+        p.is_some_and(|p| p < 2.0 * alpha)
+    }
 }
 
 /// Whether the differences of these pairs depend on whose sitting came before, and whether they
@@ -141,7 +153,11 @@ impl Rows {
             );
             CarryOver { detail, shows_the_same }
         });
-        let may_be_felt = p.is_some_and(|p| p < DOUBTED_LEVEL);
+        let doubted = match self.origin {
+            OrderOrigin::Measured => DOUBTED_LEVEL,
+            OrderOrigin::Column | OrderOrigin::Times | OrderOrigin::Rows => DOUBTED_LEVEL_OF_OTHERS,
+        };
+        let may_be_felt = p.is_some_and(|p| p < doubted) && whole.may_differ(alpha);
         let of_test = |test: TTest| order_alone(&test, difference, may_be_felt, alpha, self.origin);
         // Whatever the test says: a carry-over that it does not see hides as much.
         let hides = p.and_then(|_| hidden(&before, fit.mean.as_ref(), difference, whole, alpha));
@@ -489,6 +505,29 @@ mod tests {
         for word in ["sitting", "ran", "came", "felt"] {
             assert!(!rows.split(' ').any(|one| one == word), "{word}: {rows}");
         }
+    }
+
+    #[test]
+    fn an_order_that_nobody_balanced_is_doubted_sooner() {
+        let of = |order: Option<ImportedOrder>, seed: u64| {
+            // As somebody may have drawn it: `b` follows `a` in most blocks.
+            let (plan, records) =
+                campaign("aabaaabaabaa", noise_of(seed), 0.0001, left_by_a(0.01), 0.0);
+            let plan = Plan { imported: order.map(in_blocks), ..plan };
+            judge(&plan, &records).findings.remove(0)
+        };
+        let (mut different, mut of_measured) = (0, 0);
+        for seed in 0..200 {
+            let is_different =
+                |finding: &Finding| matches!(finding.verdict, Verdict::Better | Verdict::Worse);
+            let imported = of(Some(ImportedOrder::Rows), seed);
+            different += u32::from(is_different(&imported));
+            let measured = of(None, seed);
+            of_measured += u32::from(is_different(&measured));
+            // The same test, asked sooner.
+            assert!(!is_different(&imported) || is_different(&measured), "{seed}");
+        }
+        assert!(of_measured > different, "{different} of 200, and {of_measured}");
     }
 
     #[test]
