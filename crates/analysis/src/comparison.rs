@@ -17,7 +17,7 @@ use crate::quality::{
 };
 use crate::questions::Asked;
 use crate::resolution::Steps;
-use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors, Unchosen};
+use crate::rulebook::{ByRanks, Numbers, PairNumbers, Signals, Survivors, Unchosen};
 use crate::steadiness::not_steady;
 use crate::trial_facts::{
     copied, doubts, fixed_order, is_order_chosen, is_order_known, parts, unchosen, unlike_mix,
@@ -270,7 +270,7 @@ fn signals(
             &question.subject,
             &question.reference,
         ),
-        survivors: survivors(measured, gathered.plan.alpha),
+        survivors: survivors(measured, [theta, gathered.plan.alpha]),
         unequal_work: unequal_work(gathered.observations, asked),
         drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
         origin: OrderOrigin::of(gathered.plan),
@@ -306,22 +306,24 @@ fn pair_numbers(pairs: &Pairs, is_pooled: bool) -> PairNumbers {
     }
 }
 
-/// Whether the difference is one of survivors alone: Wilcoxon's signed ranks over all blocks, each
-/// failure as the worst result (Lachin 1999).
-fn survivors(measured: &Measured<'_>, alpha: f64) -> Option<Survivors> {
+/// What survivors alone show: Wilcoxon's signed ranks over all blocks, each failure as the worst result
+/// (Lachin 1999), at a margin and a level.
+fn survivors(measured: &Measured<'_>, [theta, alpha]: [f64; 2]) -> Option<Survivors> {
     let Measured { pairs, test, is_pooled, .. } = *measured;
     let test = test.filter(|_| pairs.failed > 0)?;
-    let differences = pairs.blocks.iter().map(|block| block.log_difference);
-    let worst = 1.0 + differences.clone().fold(0.0, |largest: f64, one| largest.max(one.abs()));
-    let failures = pairs.failures.iter().map(|sign| sign * worst);
-    let ranks = SignedRank::of(&differences.chain(failures).collect::<Vec<_>>(), alpha);
-    let shows_the_same = !is_pooled
-        && ranks.is_some_and(|ranks| ranks.p < alpha && ranks.pseudo_median * test.mean > 0.0);
+    let moved_by = |by: f64| {
+        let differences = pairs.blocks.iter().map(|block| block.log_difference + by);
+        let worst = 1.0 + differences.clone().fold(0.0, |largest: f64, one| largest.max(one.abs()));
+        let failures = pairs.failures.iter().map(|sign| sign * worst);
+        let ranks = SignedRank::of(&differences.chain(failures).collect::<Vec<_>>(), alpha)?;
+        Some((ranks.p, ranks.pseudo_median))
+    };
+    let ranks = if is_pooled { ByRanks::UNTESTED } else { ByRanks::of(test, theta, moved_by) };
     let detail = match pairs.failed {
         1 => "1 block lacks a trial that failed".to_owned(),
         failed => format!("{failed} blocks lack a trial that failed"),
     };
-    Some(Survivors { detail, shows_the_same })
+    Some(ranks.of_survivors(detail, test, [theta, alpha]))
 }
 
 /// Each code of these caveats once, with how many trials have it.

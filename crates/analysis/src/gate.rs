@@ -292,6 +292,9 @@ fn reason_for(finding: &Finding, obstacle: Obstacle) -> String {
         Obstacle::SurvivorsOnly => {
             "trials failed, and with each failure as the worst result no such difference is shown"
         }
+        Obstacle::HidingFailures => {
+            "trials failed, and with each failure as the worst result nothing of it is shown"
+        }
         Obstacle::DriftAlone | Obstacle::HidingDrift => {
             "in the order of the import the subjects do not take turns, and beside a drift nothing of it is shown"
         }
@@ -595,6 +598,7 @@ mod tests {
             (Obstacle::DriftAlone, Inconclusive, Kept),
             (Obstacle::OrderAlone, Inconclusive, Kept),
             (Obstacle::OneStep, Inconclusive, Kept),
+            (Obstacle::HidingFailures, Breached, Inconclusive),
             (Obstacle::HidingDrift, Breached, Inconclusive),
             (Obstacle::HidingOrder, Breached, Inconclusive),
             (Obstacle::CoarseSteps, Breached, Inconclusive),

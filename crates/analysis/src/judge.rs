@@ -208,6 +208,45 @@ mod tests {
     }
 
     #[test]
+    fn survivors_are_held_to_the_level_that_their_family_leaves() {
+        let told = |blocks: usize, ratio: f64, failed: usize, others: usize| {
+            // Of so many digits that no step is coarse.
+            let value =
+                |block: usize| (block * 7 % 5) as f64 + (0.618_033_988_7 * block as f64).fract();
+            let values: Vec<f64> = (0..blocks).map(|block| 100.0 + value(block)).collect();
+            let of_b: Vec<f64> = values.iter().map(|value| value * ratio + 0.1).collect();
+            let mut all = records("a", &values);
+            let mut own = records("b", &of_b);
+            for record in &mut own[..failed] {
+                record.outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+                record.invocations.clear();
+            }
+            all.extend(own);
+            // Of the others nothing is shown: the same values in other blocks.
+            let ids: Vec<String> = (1..=others).map(|number| format!("c{number}")).collect();
+            for (turn, id) in ids.iter().enumerate() {
+                let mut moved = values.clone();
+                moved.rotate_left(turn + 1);
+                all.extend(records(id, &moved));
+            }
+            let names: Vec<&str> =
+                ["a", "b"].into_iter().chain(ids.iter().map(String::as_str)).collect();
+            let plan = plan(&names, makespan(Direction::Lower), blocks as u32);
+            let findings = judge(&plan, &all).findings;
+            let of_b = findings.iter().find(|one| one.question.subject == "b").unwrap();
+            (of_b.verdict, of_b.obstacle)
+        };
+        // p = 0.012 of two in twenty as the worst; alone, and one of five comparisons.
+        assert_eq!(told(20, 0.8, 2, 0), (Verdict::Better, None));
+        let withheld = (Verdict::Inconclusive, Some(Obstacle::SurvivorsOnly));
+        assert_eq!(told(20, 0.8, 2, 4), withheld);
+        // 43/1024 of one in ten: alone, and one of three.
+        assert_eq!(told(10, 0.999, 1, 0), (Verdict::Equivalent, None));
+        let withheld = (Verdict::Inconclusive, Some(Obstacle::HidingFailures));
+        assert_eq!(told(10, 0.999, 1, 2), withheld);
+    }
+
+    #[test]
     fn an_equivalence_has_the_interval_that_decided_it_and_nothing_else_has() {
         // Up to 5 % apart, against a margin of 2 %.
         let subjects: Vec<(String, Vec<f64>)> =

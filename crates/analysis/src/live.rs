@@ -8,7 +8,7 @@ use crate::claims::ClaimedFindings;
 use crate::failures::{compare_pairs, failures_at_every_block, rounded};
 use crate::judgement::{Judgement, conclude, judge_at};
 use crate::observations::Observations;
-use crate::rulebook::{Basis, Inference, Signals, further, obstacles, rule};
+use crate::rulebook::{Basis, Inference, LevelsLeft, Signals, further, obstacles, rule};
 use crate::trends;
 use model::{
     Caveat, CaveatCode, DECLARED_FAMILY, DecidingInterval, Effect, Finding, Findings, Interval,
@@ -83,7 +83,7 @@ fn decide_by_interval(finding: &mut Finding, signals: &Signals) {
             reason: Some("it has no interval that holds at every look".to_owned()),
         },
     };
-    let raised = obstacles(signals, Basis::Sequence);
+    let raised = obstacles(signals, Basis::Sequence, LevelsLeft::NONE);
     let ruling = rule(inference, &raised);
     finding.further_obstacles = further(&ruling, &raised);
     finding.verdict = ruling.verdict;

@@ -4,7 +4,9 @@ use crate::comparison::{Comparison, deciding};
 use crate::family::{Family, holm_levels, holm_of, q_values_of};
 use crate::fragility::{FamilyPosition, block_caveat, without_each};
 use crate::pairs::Pairs;
-use crate::rulebook::{Basis, Evidence, Ruling, further, infer, obstacles, owed_to_choice, rule};
+use crate::rulebook::{
+    Basis, Evidence, LevelsLeft, Ruling, further, infer, obstacles, owed_to_choice, rule,
+};
 use model::{
     BlockEffect, Caveat, CaveatCode, Finding, LeftOut, Strength, Tail, Verdict,
     round_significant as round,
@@ -26,6 +28,7 @@ pub(crate) fn judge_members(family: &[&Comparison<'_>], alpha: f64) -> Vec<Findi
     let (of_differences, of_equivalences) =
         (Family::of(&p_differences), Family::of(&p_equivalences));
     let levels = holm_levels(&p_equivalences, alpha);
+    let of_difference = holm_levels(&p_differences, alpha);
     let mut findings = Vec::with_capacity(family.len());
     for (index, comparison) in family.iter().enumerate() {
         let evidence = Evidence {
@@ -40,7 +43,10 @@ pub(crate) fn judge_members(family: &[&Comparison<'_>], alpha: f64) -> Vec<Findi
         let outcome = inference.verdict;
         let signals = &comparison.signals;
         let owed = owed_to_choice(&evidence, comparison.unchosen, unchosen[index]);
-        let mut raised = obstacles(signals, Basis::Tests);
+        let left = LevelsLeft { difference: of_difference[index], equivalence: levels[index] };
+        // No test of another kind hears of a level that is looser by choice.
+        let strict = comparison.unchosen.map_or(1.0, |usual| (usual.alpha / alpha).min(1.0));
+        let mut raised = obstacles(signals, Basis::Tests, left.times(strict));
         raised.extend(owed.raised);
         let is_unclear = signals.is_unclear() || owed.is_unclear;
         let ruling = rule(inference, &raised).clear_unless(is_unclear);

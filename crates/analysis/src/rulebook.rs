@@ -17,8 +17,10 @@ pub(crate) use inference::INSIDE_BY_ITSELF;
 pub(crate) use inference::{Evidence, Inference, infer, leave_open_inside};
 #[cfg(test)]
 pub(crate) use obstacles::InSum;
-pub(crate) use obstacles::{Basis, LEAST_BEYOND, Raised, obstacles, stopping};
-pub(crate) use signals::{CarryOver, Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
+pub(crate) use obstacles::{Basis, LEAST_BEYOND, LevelsLeft, Raised, obstacles, stopping};
+pub(crate) use signals::{
+    ByRanks, CarryOver, Numbers, PairNumbers, SampleNumbers, Signals, Survivors,
+};
 
 use inference::SMALL_DIFFERENCE;
 use model::{Caveat, Finding, Forbidden, Obstacle, Strength, Verdict};
@@ -152,9 +154,10 @@ mod tests {
         use Obstacle::{
             CarryOver, ChangedEvidence, CoarseSteps, Component, CopiedValues, CorrelatedBlocks,
             DriftAlone, DriftInOrder, ExecutionParts, FailedControl, FewDistinctValues, FewPairs,
-            FewPooledBlocks, FewReplicates, GivenLevel, GivenMargin, HidingDrift, HidingOrder,
-            LoneReplicate, NoValidBlock, NothingToCompare, ObservedLatency, OneStep, OrderAlone,
-            ShortTail, SurvivorsOnly, UnequalFailures, UnequalMixes, UnequalWork, ZeroValue,
+            FewPooledBlocks, FewReplicates, GivenLevel, GivenMargin, HidingDrift, HidingFailures,
+            HidingOrder, LoneReplicate, NoValidBlock, NothingToCompare, ObservedLatency, OneStep,
+            OrderAlone, ShortTail, SurvivorsOnly, UnequalFailures, UnequalMixes, UnequalWork,
+            ZeroValue,
         };
         use Verdict::{Better, Equivalent, Inconclusive, Invalid, Worse};
         let as_it_is = [Better, Better, Worse, Worse, Equivalent, Inconclusive];
@@ -187,6 +190,7 @@ mod tests {
             (OrderAlone, without_difference),
             (OneStep, without_difference),
             (GivenLevel, without_difference),
+            (HidingFailures, without_equivalence),
             (HidingDrift, without_equivalence),
             (HidingOrder, without_equivalence),
             (CoarseSteps, without_equivalence),

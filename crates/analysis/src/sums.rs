@@ -6,7 +6,7 @@ use crate::carry_over::Predecessors;
 use crate::comparison::Comparison;
 use crate::pairs::Pairs;
 use crate::quality::excessive_correlation;
-use crate::rulebook::{Numbers, Signals};
+use crate::rulebook::{Numbers, Signals, Survivors};
 use crate::sum_order::OrderOfSum;
 use model::{Caveat, CaveatCode, Doubt};
 use stats::{TTest, ln};
@@ -30,6 +30,9 @@ pub(crate) struct PassedOn {
     order_alone: Option<String>,
     /// How what came before may hide a difference of a part, with the part's name.
     hiding_order: Option<String>,
+    /// The first part of which trials failed. What its survivors differ by is shown with them, or the sum
+    /// has no verdict; that the sum lies inside the margin is not.
+    survivors: Option<Survivors>,
     doubts: Vec<Doubt>,
     is_order_chosen: bool,
     caveats: Vec<Caveat>,
@@ -51,6 +54,13 @@ impl PassedOn {
             |detail: &String| format!("{} {}: {detail}", question.workload, question.metric);
         if self.order_alone.is_none() {
             self.order_alone = signals.order_alone.as_ref().map(named);
+        }
+        if self.survivors.is_none() {
+            self.survivors = signals.survivors.as_ref().map(|of_part| Survivors {
+                detail: named(&of_part.detail),
+                p_difference: 0.0,
+                p_inside: 1.0,
+            });
         }
         if self.hiding_order.is_none() {
             self.hiding_order = signals.hiding_order.as_ref().map(named);
@@ -96,6 +106,7 @@ impl PassedOn {
             by_drift: order.in_order.by_drift,
             doubts: self.doubts.clone(),
             is_order_chosen: self.is_order_chosen,
+            survivors: self.survivors.clone(),
             carry_over: before.carry_over,
             order_alone: before.order_alone,
             hiding_order: before.hiding_order,

@@ -24,7 +24,7 @@ use crate::order_origin::OrderOrigin;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
 use crate::rulebook::{
-    Basis, Evidence, Signals, Unchosen, further, infer, obstacles, owed_to_choice, rule,
+    Basis, Evidence, LevelsLeft, Signals, Unchosen, further, infer, obstacles, owed_to_choice, rule,
 };
 use crate::trial_facts::{
     at_strictest_level, copied, doubts, is_order_chosen, parts, strictest_alpha, unchosen,
@@ -189,6 +189,7 @@ fn judge_family<'a>(
     let equivalences = holm_of(&raw);
     let unchosen = holm_of(&of_each(|one| one.test?.p_equivalence(one.usual_theta())));
     let levels = holm_levels(&raw, plan.alpha);
+    let of_difference = holm_levels(&of_each(|one| one.test?.p_difference()), plan.alpha);
     let judged = (0..count).map(|index| {
         let Tested { test, theta, unchosen: usual } = &asked[index];
         let test = test.as_ref();
@@ -201,7 +202,8 @@ fn judge_family<'a>(
             alpha: plan.alpha,
             family: count,
         };
-        let mut finding = finding(plan, &samples, &evidence, (*usual, unchosen[index]));
+        let left = LevelsLeft { difference: of_difference[index], equivalence: levels[index] };
+        let mut finding = finding(plan, &samples, (&evidence, left), (*usual, unchosen[index]));
         let is_shown = finding.verdict == Verdict::Equivalent;
         if let (Some(effect), Some(test)) = (&mut finding.effect, test.filter(|_| is_shown)) {
             effect.deciding = (!test.is_degenerate()).then(|| deciding(test, levels[index]));
@@ -248,7 +250,7 @@ fn signals(
 fn finding(
     plan: &Plan,
     samples: &Samples<'_>,
-    evidence: &Evidence<'_>,
+    (evidence, left): (&Evidence<'_>, LevelsLeft),
     (usual, unchosen): (Option<Unchosen>, Option<f64>),
 ) -> Finding {
     let Evidence { test, difference, equivalence, theta, alpha, family } = *evidence;
@@ -257,7 +259,7 @@ fn finding(
     let noise = samples.noise(order.as_ref(), strict, level);
     let signals = signals(plan, samples, order.as_ref(), noise.correlation, [strict, level]);
     let owed = owed_to_choice(evidence, usual, unchosen);
-    let mut raised = obstacles(&signals, Basis::Tests);
+    let mut raised = obstacles(&signals, Basis::Tests, left.times(level / alpha));
     raised.extend(owed.raised);
     let is_unclear = signals.is_unclear() || noise.is_unclear || owed.is_unclear;
     let ruling = rule(infer(evidence), &raised).clear_unless(is_unclear);

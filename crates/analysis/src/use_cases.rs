@@ -12,8 +12,8 @@ use crate::quality::widened;
 use crate::questions::{Asked, every_pair};
 use crate::ranking::{co_best, ranking};
 use crate::rulebook::{
-    Basis, Evidence, Numbers, Ruling, Signals, Unchosen, infer, obstacles, owed_to_choice, rule,
-    stopping,
+    Basis, Evidence, LevelsLeft, Numbers, Ruling, Signals, Unchosen, infer, obstacles,
+    owed_to_choice, rule, stopping,
 };
 use crate::sum_order::{OrderOfSum, SumOfParts};
 use crate::sums::PassedOn;
@@ -34,11 +34,14 @@ pub(crate) fn use_cases(gathered: Gathered<'_>) -> Vec<UseCaseFinding> {
         return Vec::new();
     }
     let pairs = every_pair(plan);
+    // What Holm's procedure leaves in the worst case.
+    let least_level = plan.alpha / (pairs.len() * plan.use_cases.len()).max(1) as f64;
     let sums: Vec<Vec<Sum>> = plan
         .use_cases
         .iter()
         .map(|use_case| {
-            let of_pair = |pair: &(&Subject, &Subject)| Sum::of(gathered, use_case, *pair);
+            let of_pair =
+                |pair: &(&Subject, &Subject)| Sum::of(gathered, use_case, *pair, least_level);
             pairs.iter().map(of_pair).collect()
         })
         .collect();
@@ -125,6 +128,7 @@ impl Sum {
         gathered: Gathered<'_>,
         use_case: &UseCase,
         (reference, subject): (&Subject, &Subject),
+        least_level: f64,
     ) -> Self {
         let plan = gathered.plan;
         let mut sum = Self {
@@ -158,7 +162,7 @@ impl Sum {
             sum.note_worst(&component, plan.alpha);
             sum.note_emulation(&component);
             sum.passed_on.note(weight.weight, &component);
-            if let Some(reason) = stopping(&component.signals) {
+            if let Some(reason) = stopping(&component.signals, least_level) {
                 sum.stop(format!("{name}: {reason}"));
             }
             components.push((weight.weight, component));
@@ -256,7 +260,8 @@ impl Sum {
     /// The verdict on the sum, whatever its shape.
     fn ruling(&self, evidence: &Evidence<'_>, unchosen: Option<f64>, signals: &Signals) -> Ruling {
         let owed = owed_to_choice(evidence, self.unchosen, unchosen);
-        let mut raised = obstacles(signals, Basis::Tests);
+        let left = LevelsLeft::both(evidence.alpha / evidence.family.max(1) as f64);
+        let mut raised = obstacles(signals, Basis::Tests, left);
         raised.extend(owed.raised);
         rule(infer(evidence), &raised).clear_unless(signals.is_unclear() || owed.is_unclear)
     }

@@ -2,9 +2,9 @@
 
 use crate::CalibrationRequest;
 use crate::campaigns::{Case, repeat, run};
-use crate::noise::{felt_by_one, left_behind_by_one};
+use crate::noise::{fails_when_slow, felt_by_one, left_behind_by_one};
 use crate::rate::Rate;
-use crate::synthetic::{self, Noise, Shape, THETA};
+use crate::synthetic::{self, Noise, SIGMA, Shape, THETA};
 use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 use model::Verdict;
@@ -44,11 +44,12 @@ struct Hidden {
     make: fn() -> Noise,
 }
 
-/// What sittings leave behind takes from the difference. Ten blocks hardly tell that one of the two
-/// alone feels it.
+/// What sittings leave behind takes from the difference, and so does what is not measured of the slower
+/// subject. Ten blocks hardly tell that one of the two alone feels what came before.
 fn cases() -> Vec<Hidden> {
     let of = |by, blocks, make| Hidden { by, blocks, limit: Limit::AtMost(MOST), make };
     let of_one = "carry-over of 3 % that one arm feels";
+    let of_failures = "the slowest fail in one arm";
     vec![
         of("carry-over of 1 %", 10, || apart_beside(left_behind_by_one(0.01), THETA)),
         of("carry-over of 2 %", 10, || apart_beside(left_behind_by_one(0.02), THETA)),
@@ -56,6 +57,8 @@ fn cases() -> Vec<Hidden> {
         of("carry-over of 3 %", 20, || apart_beside(left_behind_by_one(0.03), THETA)),
         Hidden { limit: Limit::None, ..of(of_one, 10, || apart_beside(felt_by_one(0.03), -THETA)) },
         of(of_one, 40, || apart_beside(felt_by_one(0.03), -THETA)),
+        of(of_failures, 10, || apart_beside(fails_when_slow(SIGMA), THETA)),
+        of(of_failures, 20, || apart_beside(fails_when_slow(SIGMA), THETA)),
     ]
 }
 

@@ -128,8 +128,8 @@ fn cases() -> Vec<NoiseCase> {
             .for_comparison(),
         NoiseCase::of("an effect of 1 % of each boot, 10 boots, 20 blocks", 20, |_| by_boot(2))
             .boots_of(2),
-        NoiseCase::of("slow trials of one arm fail, 10 blocks", 10, |_| fails_when_slow()),
-        NoiseCase::of("slow trials of one arm fail, 20 blocks", 20, |_| fails_when_slow()),
+        NoiseCase::of("slow trials of one arm fail, 10 blocks", 10, |_| fails_when_slow(0.03)),
+        NoiseCase::of("slow trials of one arm fail, 20 blocks", 20, |_| fails_when_slow(0.03)),
     ]
 }
 
@@ -268,10 +268,10 @@ fn by_boot(blocks: u32) -> Noise {
     })
 }
 
-/// Both have the same exponential noise, and the slowest tenth of subject 1 fails.
-fn fails_when_slow() -> Noise {
-    Box::new(|moment, draws| {
+/// Both have the same exponential noise of this mean, and the slowest tenth of subject 1 fails.
+pub(crate) fn fails_when_slow(mean: f64) -> Noise {
+    Box::new(move |moment, draws| {
         let slow = draws.exponential();
-        (moment.arm != 1 || slow < std::f64::consts::LN_10).then_some(0.03 * slow)
+        (moment.arm != 1 || slow < std::f64::consts::LN_10).then_some(mean * slow)
     })
 }

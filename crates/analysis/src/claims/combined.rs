@@ -120,7 +120,10 @@ fn sum<'a>(
     pairs.differences = replicates(&pairs.blocks, &boots);
     pairs.boots = boots;
     let (test, caveat) = widened(&pairs.differences);
-    let numbers = Numbers::Sum { replicates: pairs.differences.len(), component: stopped(parts) };
+    let numbers = Numbers::Sum {
+        replicates: pairs.differences.len(),
+        component: stopped(parts, gathered.plan.alpha),
+    };
     let any = |is_one: fn(&Signals) -> bool| parts.iter().any(|(_, part)| is_one(&part.signals));
     let mut passed_on = PassedOn::default();
     for (weight, part) in parts {
@@ -154,10 +157,10 @@ fn sum<'a>(
     }
 }
 
-/// The first part that gives no verdict by itself, and why.
-fn stopped(parts: &[(f64, Comparison<'_>)]) -> Option<String> {
+/// The first part that gives no verdict by itself at this level, and why.
+fn stopped(parts: &[(f64, Comparison<'_>)], level: f64) -> Option<String> {
     parts.iter().find_map(|(_, part)| {
-        let reason = stopping(&part.signals)?;
+        let reason = stopping(&part.signals, level)?;
         Some(format!("{}: {reason}", part.asked.question.workload))
     })
 }

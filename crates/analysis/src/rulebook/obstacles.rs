@@ -1,6 +1,6 @@
 //! Which signals raise which obstacle, with the reason in words and the caveat that tells it.
 
-use super::signals::{Numbers, PairNumbers, SampleNumbers, Signals};
+use super::signals::{Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
 use model::{Caveat, CaveatCode, LEAST_REPLICATES, Obstacle, Tail};
 
 /// Fewer blocks make a jackknife of too few values (docs/method.md#m-pooled).
@@ -50,8 +50,29 @@ pub(crate) enum Basis {
     Sequence,
 }
 
+/// The levels that the correction for a family leaves for one of its questions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LevelsLeft {
+    pub difference: f64,
+    pub equivalence: f64,
+}
+
+impl LevelsLeft {
+    /// Of intervals that hold at every look: no test of another kind does.
+    pub(crate) const NONE: Self = Self::both(0.0);
+
+    pub(crate) const fn both(level: f64) -> Self {
+        Self { difference: level, equivalence: level }
+    }
+
+    /// The same of a level that is smaller by this factor.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self { difference: self.difference * factor, equivalence: self.equivalence * factor }
+    }
+}
+
 /// Every obstacle that these signals raise.
-pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
+pub(crate) fn obstacles(signals: &Signals, basis: Basis, left: LevelsLeft) -> Vec<Raised> {
     let mut raised = match &signals.numbers {
         Numbers::Pairs(numbers) => of_pairs(signals, numbers),
         Numbers::Samples(numbers) => of_samples(signals, numbers),
@@ -84,18 +105,26 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
         raised.push(Raised::silent(Obstacle::CopiedValues, reason));
     }
     raised.extend(signals.unlike_mix.as_deref().map(unequal_mixes));
-    // Ranks show nothing that holds at every look.
-    let survivors = signals.survivors.as_ref();
-    if let Some(one) = survivors.filter(|one| basis == Basis::Sequence || !one.shows_the_same) {
-        let reason = format!(
-            "{}, and with each failure as the worst result no such difference is shown",
-            one.detail
-        );
-        raised.push(Raised::silent(Obstacle::SurvivorsOnly, reason));
-    }
+    raised.extend(signals.survivors.iter().flat_map(|survivors| of_survivors(survivors, left)));
     raised.extend(of_steps(signals));
     if signals.has_few_distinct_values && basis == Basis::Sequence {
         raised.push(Raised::silent(Obstacle::FewDistinctValues, TOO_COARSE));
+    }
+    raised
+}
+
+/// What ranks of all trials, each failure as the worst result, do not show of what survivors show.
+fn of_survivors(survivors: &Survivors, left: LevelsLeft) -> Vec<Raised> {
+    let Survivors { detail, p_difference, p_inside } = survivors;
+    let with_failures = format!("{detail}, and with each failure as the worst result");
+    let mut raised = Vec::new();
+    if *p_difference >= left.difference {
+        let reason = format!("{with_failures} no such difference is shown");
+        raised.push(Raised::silent(Obstacle::SurvivorsOnly, reason));
+    }
+    if *p_inside >= left.equivalence {
+        let reason = format!("{with_failures} it is not shown to lie inside the margin");
+        raised.push(Raised::silent(Obstacle::HidingFailures, reason));
     }
     raised
 }
@@ -170,7 +199,7 @@ impl InSum {
             | Obstacle::OrderAlone
             | Obstacle::HidingDrift
             | Obstacle::HidingOrder => Self::AskedAgain,
-            Obstacle::OneStep | Obstacle::CoarseSteps => Self::PassedOn,
+            Obstacle::OneStep | Obstacle::CoarseSteps | Obstacle::HidingFailures => Self::PassedOn,
             Obstacle::ChangedEvidence | Obstacle::FailedControl => Self::ImposedOnBoth,
             // Of intervals that hold at every look, which sums do not have.
             Obstacle::FewDistinctValues => Self::Nothing,
@@ -180,9 +209,9 @@ impl InSum {
     }
 }
 
-/// Why a part leaves a sum that it belongs to without a verdict.
-pub(crate) fn stopping(signals: &Signals) -> Option<String> {
-    let raised = obstacles(signals, Basis::Tests).into_iter();
+/// Why a part leaves a sum that it belongs to, to which this level is left, without a verdict.
+pub(crate) fn stopping(signals: &Signals, level: f64) -> Option<String> {
+    let raised = obstacles(signals, Basis::Tests, LevelsLeft::both(level)).into_iter();
     let stopping = raised.filter(|one| InSum::of(one.obstacle) == InSum::Stopping);
     stopping.min_by_key(|one| one.obstacle).map(|one| one.reason)
 }

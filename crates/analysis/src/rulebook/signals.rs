@@ -3,7 +3,7 @@
 
 use crate::order_origin::OrderOrigin;
 use model::{Caveat, CaveatCode, Doubt, Tail};
-use stats::exp;
+use stats::{TTest, exp};
 
 /// The facts about one question.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,13 +77,68 @@ pub(crate) struct Signals {
 }
 
 /// Trials failed, so that the values are those of survivors (docs/method.md#m-failures).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Survivors {
     /// How many failed.
     pub detail: String,
-    /// Whether the difference is shown, in the same direction, where each failure counts as the
-    /// worst result.
-    pub shows_the_same: bool,
+    /// p of the difference, in the same direction, where each failure counts as the worst result.
+    pub p_difference: f64,
+    /// The same of a difference inside the margin, or no worse than it, as far as the values of
+    /// survivors show one; else 0.
+    pub p_inside: f64,
+}
+
+/// p of what ranks show where each failure counts as the worst result; 1 where nothing tests it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ByRanks {
+    /// Of a difference in the direction of that of survivors.
+    pub difference: f64,
+    /// Of one that is no worse than the margin.
+    pub no_worse: f64,
+    /// Of one that is no better than it.
+    pub no_better: f64,
+}
+
+impl ByRanks {
+    /// Of ranks of which nothing tests anything.
+    pub(crate) const UNTESTED: Self = Self { difference: 1.0, no_worse: 1.0, no_better: 1.0 };
+
+    /// Of what ranks say of the values moved by so much: the two-sided p, and which way they differ. The
+    /// test is that of survivors, the margin a logarithm.
+    pub(crate) fn of(
+        test: &TTest,
+        theta: f64,
+        moved_by: impl Fn(f64) -> Option<(f64, f64)>,
+    ) -> Self {
+        let one_sided = |by: f64| {
+            moved_by(by)
+                .map_or(1.0, |(p, way)| if way * by > 0.0 { p / 2.0 } else { 1.0 - p / 2.0 })
+        };
+        let same = moved_by(0.0).filter(|(_, way)| way * test.mean > 0.0);
+        Self {
+            difference: same.map_or(1.0, |(p, _)| p),
+            no_worse: one_sided(theta),
+            no_better: one_sided(-theta),
+        }
+    }
+
+    /// What they say of what the test of survivors shows at this margin and level.
+    pub(crate) fn of_survivors(
+        self,
+        detail: String,
+        test: &TTest,
+        [theta, alpha]: [f64; 2],
+    ) -> Survivors {
+        // What does not vary is inside the margin or is not.
+        let is_shown = |p: Option<f64>| p.map_or_else(|| test.mean.abs() < theta, |p| p < alpha);
+        let shown = [
+            (is_shown(test.p_equivalence(theta)), self.no_worse.max(self.no_better)),
+            (is_shown(test.p_above(-theta)), self.no_worse),
+        ];
+        let of_shown = shown.into_iter().filter(|(is_shown, _)| *is_shown).map(|(_, p)| p);
+        let p_inside = of_shown.fold(0.0, f64::max);
+        Survivors { detail, p_difference: self.difference, p_inside }
+    }
 }
 
 /// The values of a pair depend on what came before (docs/method.md#m-carry-over).

@@ -4,7 +4,7 @@ use crate::failures::failed_unlike;
 use crate::pairs::tail;
 use crate::quality::{FINEST_THETA, is_drift};
 use crate::resolution::{Measurements, Steps};
-use crate::rulebook::{Numbers, Raised, SampleNumbers, Signals, Survivors};
+use crate::rulebook::{ByRanks, Numbers, Raised, SampleNumbers, Signals, Survivors};
 use model::{Caveat, CaveatCode, Metric, Question, Reduction, Tail, round_significant as round};
 use stats::{MonotoneTrend, TTest, exp, mann_whitney, mean};
 use std::collections::BTreeMap;
@@ -80,22 +80,33 @@ impl Samples<'_> {
         self.steps(FINEST_THETA).coarse.map(round)
     }
 
-    /// Whether the difference is one of survivors alone: ranks of Mann and Whitney, each failure as
-    /// the worst result. Ranks of several strata are not one sample; then nothing is shown.
-    fn survivors(&self, test: &TTest, alpha: f64) -> Option<Survivors> {
+    /// What survivors alone show: ranks of Mann and Whitney, each failure as the worst result, at a
+    /// margin and a level. Ranks of several strata are not one sample; then nothing is shown.
+    fn survivors(&self, test: &TTest, at: [f64; 2]) -> Option<Survivors> {
         let failed = self.failed[0] + self.failed[1];
         if failed == 0 {
             return None;
         }
+        let ranks = match self.strata.len() {
+            1 => ByRanks::of(test, at[0], |by| self.ranks_moved_by(by)),
+            _ => ByRanks::UNTESTED,
+        };
+        let noun = if failed == 1 { "trial" } else { "trials" };
+        Some(ranks.of_survivors(format!("{failed} {noun} failed"), test, at))
+    }
+
+    /// p that the subject's values, moved by so much, are like the reference's, and which way they
+    /// differ.
+    fn ranks_moved_by(&self, by: f64) -> Option<(f64, f64)> {
         let sign = self.question.direction.sign();
         let logs = self.strata.values().flatten().flatten();
-        let worst = logs.fold(0.0, |least: f64, log| least.min(sign * log)) - 1.0;
-        let with_failures = |side: usize| -> Vec<f64> {
+        let worst = logs.fold(0.0, |least: f64, log| least.min(sign * log)) - by.abs() - 1.0;
+        let with_failures = |side: usize, by: f64| -> Vec<f64> {
             let values = self.strata.values().flat_map(|sides| &sides[side]);
             let failures = std::iter::repeat_n(worst, self.failed[side] as usize);
-            values.map(|log| sign * log).chain(failures).collect()
+            values.map(|log| sign * log + by).chain(failures).collect()
         };
-        let [reference, subject] = [0, 1].map(with_failures);
+        let (reference, subject) = (with_failures(0, 0.0), with_failures(1, by));
         let mut sorted = reference.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         // Pairs in which the subject is above, less those in which it is below.
@@ -107,11 +118,7 @@ impl Samples<'_> {
                 less as f64 - (sorted.len() - up_to) as f64
             })
             .sum();
-        let shows_the_same = self.strata.len() == 1
-            && mann_whitney(&reference, &subject).is_some_and(|p| p < alpha)
-            && above * test.mean > 0.0;
-        let noun = if failed == 1 { "trial" } else { "trials" };
-        Some(Survivors { detail: format!("{failed} {noun} failed"), shows_the_same })
+        Some((mann_whitney(&reference, &subject)?, above))
     }
 
     /// Replicates of the subject that has fewer.
@@ -182,7 +189,7 @@ impl Samples<'_> {
             is_one_constant: steps.is_one_constant,
             is_one_step: steps.is_one,
             unequal_failures: self.failed_unlike(),
-            survivors: test.and_then(|test| self.survivors(&test, alpha)),
+            survivors: test.and_then(|test| self.survivors(&test, [theta, alpha])),
             drift: test.and_then(|_| self.drift(theta)),
             tail: self.tail(),
             ..Signals::of(Numbers::Samples(numbers))
