@@ -293,17 +293,17 @@ mod tests {
         let (p, verdict) = told(&ended(&plan, &all));
         assert!((p.unwrap() - 7.0 / 64.0).abs() < 1e-9, "{p:?}");
         assert_eq!(verdict, Some(Verdict::Inconclusive));
-        // Eight: 9/256, and in a campaign that goes on nothing is said.
-        let eight: Vec<usize> = (3..11).collect();
-        let (plan, all) = failing(20, &[("a", Vec::new()), ("b", eight.clone())]);
-        let of_eight = told(&ended(&plan, &all));
-        assert!((of_eight.0.unwrap() - 9.0 / 256.0).abs() < 1e-9, "{of_eight:?}");
-        assert_eq!(of_eight.1, Some(Verdict::Worse));
+        // Nine: 10/512, at half the level, and in a campaign that goes on nothing is said.
+        let nine: Vec<usize> = (3..12).collect();
+        let (plan, all) = failing(20, &[("a", Vec::new()), ("b", nine.clone())]);
+        let of_nine = told(&ended(&plan, &all));
+        assert!((of_nine.0.unwrap() - 10.0 / 512.0).abs() < 1e-9, "{of_nine:?}");
+        assert_eq!(of_nine.1, Some(Verdict::Worse));
         assert_eq!(told(&live(&plan, &all)).1, Some(Verdict::Inconclusive));
         // In the same blocks nobody failed alone, and a trial that broke a rule is no outcome.
-        let (plan, mut all) = failing(20, &[("a", eight.clone()), ("b", eight)]);
+        let (plan, mut all) = failing(20, &[("a", nine.clone()), ("b", nine)]);
         assert_eq!(told(&ended(&plan, &all)).0, Some(1.0));
-        for record in all.iter_mut().filter(|one| one.subject == "a" && one.block < 11) {
+        for record in all.iter_mut().filter(|one| one.subject == "a" && one.block < 12) {
             record.outcome = Outcome::Invalid { rule: "R".to_owned(), detail: String::new() };
         }
         assert_eq!(told(&ended(&plan, &all)).0, Some(1.0));

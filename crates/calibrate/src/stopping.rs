@@ -88,8 +88,8 @@ fn counted(scenario: &str) -> Vec<(String, Option<u8>, Limit)> {
         (format!("fixed, ended after the block that looks best, {scenario}"), Some(5), most),
         (
             format!("fixed, ended where it looks best, or else at its end, {scenario}"),
-            None,
-            Limit::None,
+            Some(5),
+            most,
         ),
     ]
 }
