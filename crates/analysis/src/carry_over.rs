@@ -20,6 +20,10 @@ const DOUBTED_LEVEL: f64 = 0.2;
 /// cent makes a difference that the test sees more seldom still.
 const DOUBTED_LEVEL_OF_OTHERS: f64 = 0.7;
 
+/// Level below which what came before may hide a difference: an equivalence must then be shown beside
+/// it as well. Of an order that nobody balanced that is asked whatever the test says.
+const HIDING_LEVEL: f64 = 0.6;
+
 /// Fewer degrees of freedom make no test of what came before: as many as the t has of the five
 /// blocks that a verdict needs. In one boot seven blocks of two subjects leave so many, and eight of
 /// more: the first sitting follows none, and one or two covariates vary.
@@ -159,8 +163,9 @@ impl Rows {
         };
         let may_be_felt = p.is_some_and(|p| p < doubted) && whole.may_differ(alpha);
         let of_test = |test: TTest| order_alone(&test, difference, may_be_felt, alpha, self.origin);
-        // Whatever the test says: a carry-over that it does not see hides as much.
-        let hides = p.and_then(|_| hidden(&before, fit.mean.as_ref(), difference, whole, alpha));
+        let may_hide = p.filter(|p| self.origin != OrderOrigin::Measured || *p < HIDING_LEVEL);
+        let hides =
+            may_hide.and_then(|_| hidden(&before, fit.mean.as_ref(), difference, whole, alpha));
         Predecessors {
             p,
             carry_over,

@@ -2,7 +2,7 @@
 
 use crate::CalibrationRequest;
 use crate::campaigns::{Case, repeat, run};
-use crate::noise::{fails_when_slow, felt_by_one, left_behind_by_one};
+use crate::noise::{every_normal, fails_when_slow, felt_by_one, left_behind_by_one};
 use crate::rate::Rate;
 use crate::synthetic::{self, Noise, SIGMA, Shape, THETA};
 use crate::table::{CalibrationRow, Limit};
@@ -33,6 +33,7 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
         }
     }
     rows.extend(hidden(request)?);
+    rows.extend(shown(request)?);
     Ok(rows)
 }
 
@@ -70,15 +71,39 @@ fn hidden(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
             continue;
         }
         let shape = Shape { blocks, ..Shape::PAIR };
-        let wrong = repeat(request, |repetition| {
-            let noise = |_: &mut _| make();
-            let campaign = synthetic::run(request, &shape, &noise, repetition)?;
-            Ok(campaign.primary().any(|finding| finding.verdict == Verdict::Equivalent))
-        })?;
+        let wrong = equivalent(request, &shape, make)?;
         let target = (limit != Limit::None).then_some(4);
-        rows.push(CalibrationRow::new(target, name, Rate::of(wrong), limit));
+        rows.push(CalibrationRow::new(target, name, wrong, limit));
     }
     Ok(rows)
+}
+
+/// How often equal subjects are shown to be equivalent.
+fn shown(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let mut rows = Vec::new();
+    for blocks in [10, 20] {
+        let name = format!("shown to be equivalent: equal subjects, {blocks} blocks");
+        if name.contains(request.only) {
+            let shape = Shape { blocks, ..Shape::PAIR };
+            let equivalent = equivalent(request, &shape, || apart_beside(every_normal(), 0.0))?;
+            rows.push(CalibrationRow::new(None, name, equivalent, Limit::None));
+        }
+    }
+    Ok(rows)
+}
+
+/// The share of campaigns with such noise that find no difference that matters.
+fn equivalent(
+    request: &CalibrationRequest<'_>,
+    shape: &Shape,
+    make: fn() -> Noise,
+) -> Result<Rate> {
+    let counted = repeat(request, |repetition| {
+        let noise = |_: &mut _| make();
+        let campaign = synthetic::run(request, shape, &noise, repetition)?;
+        Ok(campaign.primary().any(|finding| finding.verdict == Verdict::Equivalent))
+    })?;
+    Ok(Rate::of(counted))
 }
 
 /// The same noise, and subject 1 differs by so much, on the scale of logarithms.

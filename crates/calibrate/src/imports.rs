@@ -272,6 +272,10 @@ fn drawn_blocks() -> Vec<TableCase> {
         different("different: blocks in a drawn order, carry-over of 2 %", drawn(0.02)),
         different("different: blocks in a drawn order, carry-over of 3 %", drawn(0.03)),
         TableCase::found("power at +1.5 %: blocks in a drawn order", drawn(0.0)),
+        TableCase {
+            limit: Limit::None,
+            ..equivalent("shown to be equivalent: blocks in a drawn order", drawn(0.0), 0.0)
+        },
         // b is quicker by the margin, and more often than a it follows a.
         equivalent(
             "equivalent at the margin: blocks in a drawn order, carry-over of 1 %",
