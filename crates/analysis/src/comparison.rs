@@ -239,7 +239,7 @@ fn signals(
         matches!(metric.reduction, Reduction::Quantile(_)) && metric.unit == Unit::Nanoseconds;
     let numbers = pair_numbers(pairs, is_pooled);
     let before = if is_judged {
-        let whole = Whole { test, theta };
+        let whole = Whole { test, is_pooled, theta };
         predecessors(gathered.plan, gathered.observations, pairs, question, whole)
     } else {
         Predecessors::default()
@@ -286,6 +286,7 @@ fn signals(
         carry_over: before.carry_over,
         order_alone: before.order_alone,
         hiding_order: before.hiding_order,
+        least_beside: before.least_beside,
         correlation: (is_judged && !is_pooled)
             .then(|| excessive_correlation(&pairs.differences))
             .flatten(),
@@ -318,7 +319,8 @@ fn survivors(measured: &Measured<'_>, [theta, alpha]: [f64; 2]) -> Option<Surviv
         let ranks = SignedRank::of(&differences.chain(failures).collect::<Vec<_>>(), alpha)?;
         Some((ranks.p, ranks.pseudo_median))
     };
-    let ranks = if is_pooled { ByRanks::UNTESTED } else { ByRanks::of(test, theta, moved_by) };
+    let ranks =
+        if is_pooled { ByRanks::UNTESTED } else { ByRanks::of(test, [theta, alpha], moved_by) };
     let detail = match pairs.failed {
         1 => "1 block lacks a trial that failed".to_owned(),
         failed => format!("{failed} blocks lack a trial that failed"),

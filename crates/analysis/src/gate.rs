@@ -21,6 +21,10 @@ const EMULATED: &str = "emulated: no verdict of an emulated processor passes or 
 /// Why a finding whose order was not randomised, or is not known, decides nothing either.
 const ORDER_FIXED: &str = "what differs may be the order of the subjects (ORDER_CONFOUNDED), which passes or fails no gate";
 
+/// Why a limit is undecided that all values together show to be kept.
+const HIDDEN: &str = "the order, or trials that failed, may hide that the limit is breached: beside what came before, and \
+                      with each failure as the worst result, it is not shown to be kept";
+
 /// Why a limit of which the tests show nothing is undecided.
 const NOT_SHOWN: &str = "neither keeping nor breaching the limit was shown";
 
@@ -247,6 +251,9 @@ fn decide<'a>(finding: &'a Finding, fraction: f64, tested: &Tested) -> GateResul
     let Some((outcome, p)) = shown else {
         return result(GateOutcome::Inconclusive, None, not_shown(finding, fraction, tested.alpha));
     };
+    if outcome == GateOutcome::Kept && is_worse_beside(finding, fraction) {
+        return result(GateOutcome::Inconclusive, None, HIDDEN.to_owned());
+    }
     if let Some(obstacle) = withholds(finding, outcome) {
         return result(GateOutcome::Inconclusive, None, reason_for(finding, obstacle));
     }
@@ -272,11 +279,22 @@ fn withholds(finding: &Finding, outcome: GateOutcome) -> Option<Obstacle> {
     let seems_better = finding.effect.as_ref().is_some_and(|effect| effect.log_mean > 0.0);
     all.find(|obstacle| match obstacle {
         Obstacle::CoarseSteps => finding.step.is_none(),
-        Obstacle::OrderAlone | Obstacle::DriftAlone => {
-            seems_better && finding.obstacle == Some(*obstacle)
+        Obstacle::DriftAlone => seems_better && finding.obstacle == Some(*obstacle),
+        Obstacle::OrderAlone => {
+            let is_asked = finding.least_beside.is_some();
+            seems_better && finding.obstacle == Some(*obstacle) && !is_asked
         }
+        // The limit's own edge is asked.
+        Obstacle::HidingOrder | Obstacle::HidingFailures => false,
         other => other.forbids() == Forbidden::Equivalence,
     })
+}
+
+/// Whether beside what came before, or with each failure as the worst result, the difference may be worse
+/// than a limit.
+fn is_worse_beside(finding: &Finding, fraction: f64) -> bool {
+    let edge = -ln(1.0 + fraction) + step_of(finding);
+    finding.least_beside.is_some_and(|least| least <= edge)
 }
 
 fn reason_of(finding: &Finding) -> String {
@@ -292,16 +310,10 @@ fn reason_for(finding: &Finding, obstacle: Obstacle) -> String {
         Obstacle::SurvivorsOnly => {
             "trials failed, and with each failure as the worst result no such difference is shown"
         }
-        Obstacle::HidingFailures => {
-            "trials failed, and with each failure as the worst result nothing of it is shown"
-        }
         Obstacle::DriftAlone | Obstacle::HidingDrift => {
             "in the order of the import the subjects do not take turns, and beside a drift nothing of it is shown"
         }
         Obstacle::OrderAlone => "the difference may be one of the order",
-        Obstacle::HidingOrder => {
-            "the order may hide a difference: what all blocks show is not shown beside what came before"
-        }
         Obstacle::OneStep | Obstacle::CoarseSteps | Obstacle::FewDistinctValues => {
             "the metric's steps are too coarse to show it"
         }
@@ -598,9 +610,10 @@ mod tests {
             (Obstacle::DriftAlone, Inconclusive, Kept),
             (Obstacle::OrderAlone, Inconclusive, Kept),
             (Obstacle::OneStep, Inconclusive, Kept),
-            (Obstacle::HidingFailures, Breached, Inconclusive),
+            // Asked at the limit's own edge, below.
+            (Obstacle::HidingFailures, Breached, Kept),
             (Obstacle::HidingDrift, Breached, Inconclusive),
-            (Obstacle::HidingOrder, Breached, Inconclusive),
+            (Obstacle::HidingOrder, Breached, Kept),
             (Obstacle::CoarseSteps, Breached, Inconclusive),
             (Obstacle::FewDistinctValues, Breached, Inconclusive),
             // A limit asks nothing of the margin and the level of the findings.
@@ -609,6 +622,12 @@ mod tests {
         ] {
             assert_eq!(outcome(10.0, obstacle), breached, "{obstacle:?}");
             assert_eq!(outcome(0.0, obstacle), kept, "{obstacle:?}");
+        }
+        // What may be left beside the order and failures is held against the limit, 3 % of it.
+        for (least, outcome) in [(-0.029, Kept), (-0.030, Inconclusive), (f64::MIN, Inconclusive)] {
+            let mut findings = judge(&plan, &campaign(0.0, 0.005));
+            findings.findings[0].least_beside = Some(least);
+            assert_eq!(gate(&findings, &limits).unwrap()[0].outcome, outcome, "{least}");
         }
         // It seemed better, and that may be the order's.
         let mut findings = judge(&plan, &campaign(-10.0, 0.005));

@@ -153,6 +153,7 @@ fn finding(comparison: &Comparison<'_>, ruling: &Ruling, alpha: f64, family: usi
         reason: ruling.reason.clone(),
         obstacle: ruling.obstacle,
         further_obstacles: Vec::new(),
+        least_beside: comparison.signals.least_beside(),
         step: comparison.known_step,
         p_failure: None,
         is_odds: comparison.signals.is_odds,

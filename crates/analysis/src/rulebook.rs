@@ -19,7 +19,7 @@ pub(crate) use inference::{Evidence, Inference, infer, leave_open_inside};
 pub(crate) use obstacles::InSum;
 pub(crate) use obstacles::{Basis, LEAST_BEYOND, LevelsLeft, Raised, obstacles, stopping};
 pub(crate) use signals::{
-    ByRanks, CarryOver, Numbers, PairNumbers, SampleNumbers, Signals, Survivors,
+    ByRanks, CarryOver, Hiding, Numbers, PairNumbers, SampleNumbers, Signals, Survivors,
 };
 
 use inference::SMALL_DIFFERENCE;

@@ -34,7 +34,7 @@ impl OrderOfSum {
         parts: &[(f64, Comparison<'_>)],
         sum: &SumOfParts<'_>,
     ) -> Self {
-        let whole = Whole { test: sum.test, theta: sum.theta };
+        let whole = Whole { test: sum.test, is_pooled: false, theta: sum.theta };
         let own = |asked: &Question| {
             predecessors(gathered.plan, gathered.observations, sum.pairs, asked, whole)
         };

@@ -6,7 +6,7 @@ use crate::carry_over::Predecessors;
 use crate::comparison::Comparison;
 use crate::pairs::Pairs;
 use crate::quality::excessive_correlation;
-use crate::rulebook::{Numbers, Signals, Survivors};
+use crate::rulebook::{Hiding, Numbers, Signals, Survivors};
 use crate::sum_order::OrderOfSum;
 use model::{Caveat, CaveatCode, Doubt};
 use stats::{TTest, ln};
@@ -29,7 +29,7 @@ pub(crate) struct PassedOn {
     /// What is left of the difference of a part beside what came before, with the part's name.
     order_alone: Option<String>,
     /// How what came before may hide a difference of a part, with the part's name.
-    hiding_order: Option<String>,
+    hiding_order: Option<Hiding>,
     /// The first part of which trials failed. What its survivors differ by is shown with them, or the sum
     /// has no verdict; that the sum lies inside the margin is not.
     survivors: Option<Survivors>,
@@ -60,10 +60,14 @@ impl PassedOn {
                 detail: named(&of_part.detail),
                 p_difference: 0.0,
                 p_inside: 1.0,
+                least: f64::MIN,
             });
         }
         if self.hiding_order.is_none() {
-            self.hiding_order = signals.hiding_order.as_ref().map(named);
+            self.hiding_order = signals
+                .hiding_order
+                .as_ref()
+                .map(|of_part| Hiding { detail: named(&of_part.detail), ..of_part.clone() });
         }
         let told = part.caveats.iter().filter(|caveat| OF_ORDER.contains(&caveat.code));
         self.caveats.extend(told.map(|caveat| Caveat::new(caveat.code, named(&caveat.detail))));

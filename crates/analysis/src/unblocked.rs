@@ -274,6 +274,7 @@ fn finding(
         reason: ruling.reason,
         obstacle: ruling.obstacle,
         further_obstacles: further,
+        least_beside: signals.least_beside(),
         step: samples.known_step(),
         p_failure: None,
         is_odds: signals.is_odds,

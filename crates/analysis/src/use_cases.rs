@@ -314,6 +314,7 @@ impl Sum {
             reason: ruling.reason,
             obstacle: ruling.obstacle,
             further_obstacles: Vec::new(),
+            least_beside: None,
             step: None,
             p_failure: None,
             is_odds: false,

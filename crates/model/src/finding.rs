@@ -128,6 +128,11 @@ pub struct Finding {
     /// and of a gate what its limit asks. Empty where every verdict is forbidden.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further_obstacles: Vec<Obstacle>,
+    /// The least that the difference may be beside what came before, and with each failure as the worst
+    /// result, one-sided at the plan's level, as a logarithm above 0 where the subject is better; absent
+    /// where neither is asked, and of [`f64::MIN`] where nothing tests it. A gate asks it at its limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_beside: Option<f64>,
     /// Of a primary question the largest step that its values have, declared or inferred, as a share
     /// of the smallest of them, whatever the margin; absent where none is known or it is finer than
     /// 0.1 %.

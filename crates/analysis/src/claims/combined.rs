@@ -122,7 +122,8 @@ fn sum<'a>(
     let (test, caveat) = widened(&pairs.differences);
     let numbers = Numbers::Sum {
         replicates: pairs.differences.len(),
-        component: stopped(parts, gathered.plan.alpha),
+        // The claims are corrected among themselves: no more than this is left for each.
+        component: stopped(parts, gathered.plan.alpha / gathered.plan.claims.len().max(1) as f64),
     };
     let any = |is_one: fn(&Signals) -> bool| parts.iter().any(|(_, part)| is_one(&part.signals));
     let mut passed_on = PassedOn::default();

@@ -106,6 +106,16 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis, left: LevelsLeft) -> Ve
     }
     raised.extend(signals.unlike_mix.as_deref().map(unequal_mixes));
     raised.extend(signals.survivors.iter().flat_map(|survivors| of_survivors(survivors, left)));
+    if let Some(hiding) = &signals.hiding_order {
+        let level = match basis {
+            Basis::Tests => left.equivalence,
+            Basis::Sequence => hiding.alpha,
+        };
+        if hiding.p >= level {
+            let reason = format!("the order may hide a difference: {}", hiding.detail);
+            raised.push(Raised::silent(Obstacle::HidingOrder, reason));
+        }
+    }
     raised.extend(of_steps(signals));
     if signals.has_few_distinct_values && basis == Basis::Sequence {
         raised.push(Raised::silent(Obstacle::FewDistinctValues, TOO_COARSE));
@@ -115,7 +125,7 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis, left: LevelsLeft) -> Ve
 
 /// What ranks of all trials, each failure as the worst result, do not show of what survivors show.
 fn of_survivors(survivors: &Survivors, left: LevelsLeft) -> Vec<Raised> {
-    let Survivors { detail, p_difference, p_inside } = survivors;
+    let Survivors { detail, p_difference, p_inside, .. } = survivors;
     let with_failures = format!("{detail}, and with each failure as the worst result");
     let mut raised = Vec::new();
     if *p_difference >= left.difference {
@@ -272,10 +282,6 @@ fn of_neighbours(signals: &Signals) -> Vec<Raised> {
     if let Some(left) = &signals.order_alone {
         let reason = format!("the difference may be one of the order: {left}");
         raised.push(Raised::with_caveat(Obstacle::OrderAlone, reason, CaveatCode::CarryOver, left));
-    }
-    if let Some(hidden) = &signals.hiding_order {
-        let reason = format!("the order may hide a difference: {hidden}");
-        raised.push(Raised::silent(Obstacle::HidingOrder, reason));
     }
     if let Some(correlation) = signals.correlation {
         let reason = format!(

@@ -2,7 +2,7 @@
 //! they reduce to. They hold whatever the numbers say; nothing else raises an obstacle.
 
 use crate::order_origin::OrderOrigin;
-use model::{Caveat, CaveatCode, Doubt, Tail};
+use model::{Caveat, CaveatCode, Doubt, Tail, round_significant as round};
 use stats::{TTest, exp};
 
 /// The facts about one question.
@@ -69,7 +69,9 @@ pub(crate) struct Signals {
     /// What is left of the difference beside what came before, where that is less than half of it.
     pub order_alone: Option<String>,
     /// How what came before may hide a difference.
-    pub hiding_order: Option<String>,
+    pub hiding_order: Option<Hiding>,
+    /// The least that the difference may be beside what came before, where that may hide one.
+    pub least_beside: Option<f64>,
     /// The lag-one correlation of the replicates' differences, where no test allows for so much.
     pub correlation: Option<f64>,
     /// The tail-size rule, of a quantile.
@@ -86,6 +88,9 @@ pub(crate) struct Survivors {
     /// The same of a difference inside the margin, or no worse than it, as far as the values of
     /// survivors show one; else 0.
     pub p_inside: f64,
+    /// The least that the difference may be by these ranks, one-sided at the plan's level, as a
+    /// logarithm; [`f64::MIN`] where nothing tests it.
+    pub least: f64,
 }
 
 /// p of what ranks show where each failure counts as the worst result; 1 where nothing tests it.
@@ -97,28 +102,38 @@ pub(crate) struct ByRanks {
     pub no_worse: f64,
     /// Of one that is no better than it.
     pub no_better: f64,
+    /// The least difference that they do not exclude at the level, as a logarithm.
+    pub least: f64,
 }
+
+/// A factor of sixteen: ranks that show no less show nothing.
+const MOST_MOVED: f64 = 4.0 * std::f64::consts::LN_2;
+/// How often the room between two moves is halved: to a ten-thousandth.
+const HALVINGS: u32 = 16;
 
 impl ByRanks {
     /// Of ranks of which nothing tests anything.
-    pub(crate) const UNTESTED: Self = Self { difference: 1.0, no_worse: 1.0, no_better: 1.0 };
+    pub(crate) const UNTESTED: Self =
+        Self { difference: 1.0, no_worse: 1.0, no_better: 1.0, least: f64::MIN };
 
     /// Of what ranks say of the values moved by so much: the two-sided p, and which way they differ. The
-    /// test is that of survivors, the margin a logarithm.
+    /// test is that of survivors, the margin a logarithm, the level that of the plan.
     pub(crate) fn of(
         test: &TTest,
-        theta: f64,
+        [theta, alpha]: [f64; 2],
         moved_by: impl Fn(f64) -> Option<(f64, f64)>,
     ) -> Self {
         let one_sided = |by: f64| {
             moved_by(by)
                 .map_or(1.0, |(p, way)| if way * by > 0.0 { p / 2.0 } else { 1.0 - p / 2.0 })
         };
+        let is_above = |by: f64| moved_by(by).is_some_and(|(p, way)| way > 0.0 && p / 2.0 < alpha);
         let same = moved_by(0.0).filter(|(_, way)| way * test.mean > 0.0);
         Self {
             difference: same.map_or(1.0, |(p, _)| p),
             no_worse: one_sided(theta),
             no_better: one_sided(-theta),
+            least: least(is_above),
         }
     }
 
@@ -137,7 +152,43 @@ impl ByRanks {
         ];
         let of_shown = shown.into_iter().filter(|(is_shown, _)| *is_shown).map(|(_, p)| p);
         let p_inside = of_shown.fold(0.0, f64::max);
-        Survivors { detail, p_difference: self.difference, p_inside }
+        Survivors { detail, p_difference: self.difference, p_inside, least: self.least }
+    }
+}
+
+/// The least difference that ranks do not exclude, which show that the values moved by so much lie above
+/// those of the reference.
+fn least(is_above: impl Fn(f64) -> bool) -> f64 {
+    let [mut not, mut shown] = [-MOST_MOVED, MOST_MOVED];
+    if !is_above(shown) {
+        return f64::MIN;
+    }
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(not, shown);
+        if is_above(middle) {
+            shown = middle;
+        } else {
+            not = middle;
+        }
+    }
+    -shown
+}
+
+/// What of the margin all blocks together show may be owed to what came before.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Hiding {
+    /// What is left without what came before.
+    pub detail: String,
+    /// p of the same by what is left.
+    pub p: f64,
+    /// The level that an interval holds which holds at every look.
+    pub alpha: f64,
+}
+
+impl Hiding {
+    /// The one of two by which less is shown.
+    pub(crate) fn surest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        one.into_iter().chain(other).reduce(|one, other| if other.p > one.p { other } else { one })
     }
 }
 
@@ -230,9 +281,17 @@ impl Signals {
             carry_over: None,
             order_alone: None,
             hiding_order: None,
+            least_beside: None,
             correlation: None,
             tail: None,
         }
+    }
+
+    /// The least that the difference may be beside what came before and with each failure as the worst
+    /// result, where either is asked.
+    pub(crate) fn least_beside(&self) -> Option<f64> {
+        let with_failures = self.survivors.as_ref().map(|survivors| survivors.least);
+        self.least_beside.into_iter().chain(with_failures).reduce(f64::min).map(round)
     }
 
     /// Whether no difference is clear, whatever the numbers say: how far it lies beyond the margin is

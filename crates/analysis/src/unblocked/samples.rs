@@ -88,7 +88,7 @@ impl Samples<'_> {
             return None;
         }
         let ranks = match self.strata.len() {
-            1 => ByRanks::of(test, at[0], |by| self.ranks_moved_by(by)),
+            1 => ByRanks::of(test, at, |by| self.ranks_moved_by(by)),
             _ => ByRanks::UNTESTED,
         };
         let noun = if failed == 1 { "trial" } else { "trials" };
