@@ -106,7 +106,7 @@ fn two_campaigns_are_compared_by_the_blocks_that_were_recorded() {
     compared.draw(&page_of(200), &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     for told in [
-        "A: Intervals are 95 % at every look together, unadjusted, each for its row alone; one that",
+        "A: Intervals are 97.5 % at every look together, unadjusted, each for its row alone; one that",
         "Verdicts are corrected for 2 comparisons (Bonferroni).",
         "B: Intervals are 95 %, unadjusted, each for its row alone. Verdicts are corrected for 1",
     ] {
@@ -141,9 +141,9 @@ fn an_ended_campaign_is_explained_by_the_interval_that_decided_it() {
     }
     for right in [
         "because ended on purpose after 9 pairs: judged by the interval of the family that holds at \
-         every look; 14.0 to 19.1 % lower (97.5 %) lies on one side of no difference, and even its \
+         every look; 14.0 to 19.1 % lower (98.75 %) lies on one side of no difference, and even its \
          near end beyond 3 %",
-        "2.1 % lower to 2.8 % higher (97.5 %) lies within the margin of 3 %",
+        "2.1 % lower to 2.8 % higher (98.75 %) lies within the margin of 3 %",
     ] {
         assert!(told.contains(right), "{right}: {told}");
     }
