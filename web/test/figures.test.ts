@@ -133,16 +133,18 @@ describe("histories", () => {
   const [first, ...others] = series.points;
   if (!first) throw new Error("there are twelve campaigns");
 
-  test("are told apart by levels and by where their numbers come from", () => {
+  test("are told apart by levels, and by where and how their numbers were measured", () => {
     const about = "wakeup, request latency p99: fifo (policy = fifo:1) against baseline (policy = other)";
     const all = histories([
       series,
       { ...series, origin: "simulated" },
       { ...series, origin: "imported" },
       { ...series, subject_levels: "", reference_levels: "" },
+      { ...series, conditions: "venue = vm, wakeup.threads = 64" },
     ]);
     expect(all.map(({ name }) => name)).toEqual([
       `${about}, measured`, `${about}, simulated`, `${about}, imported`, "wakeup, request latency p99: fifo against baseline, measured",
+      `${about}, measured (venue = vm, wakeup.threads = 64)`,
     ]);
     expect(all.map(({ figures }) => figures()[0]?.title)).toEqual(all.map(({ name }) => name));
   });

@@ -12,7 +12,7 @@ export class FakeServer {
   samples: MachineSample[] = [];
   pages = new Map<string, Page>();
   campaigns: CampaignList = { format: "schedlab.campaigns/1", campaigns: [], problems: [] };
-  history: History = { format: "schedlab.history/1", series: [], problems: [] };
+  history: History = { format: "schedlab.history/2", series: [], problems: [] };
   /** Instead of an answer to anything but the document. */
   refuses: number | null = null;
   asked: string[] = [];

@@ -38,7 +38,7 @@ pub trait Documents: Send + Sync {
     /// When it cannot be written.
     fn page(&self, loaded: &LoadedCampaign, findings: &Findings) -> Result<String>;
 
-    /// The series over all finished campaigns of a directory, `schedlab.history/1`.
+    /// The series over all finished campaigns of a directory, `schedlab.history/2`.
     ///
     /// # Errors
     /// When they cannot be read.

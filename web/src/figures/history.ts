@@ -41,13 +41,14 @@ export function histories(series: HistorySeries[]): Choice[] {
   }));
 }
 
-/** Two series may differ in nothing but what their subjects are set to, or where their numbers come from. */
-function titleOf({ workload, metric: id, subject, reference, subject_levels, reference_levels, origin }: HistorySeries): string {
+/** Two series may differ in nothing but what their subjects are set to, or where and how they were measured. */
+function titleOf(series: HistorySeries): string {
+  const { workload, metric: id, subject, reference, subject_levels, reference_levels, origin, conditions } = series;
   const named = (name: string, levels: string): string => (levels === "" ? name : `${name} (${levels})`);
   const title = t("{workload}, {metric}: {subject} against {reference}", {
     workload, metric: id.replaceAll("_", " "), subject: named(subject, subject_levels), reference: named(reference, reference_levels),
   });
-  return say(ORIGINS[origin], { title });
+  return named(say(ORIGINS[origin], { title }), conditions ?? "");
 }
 
 export function history(series: HistorySeries, number: number): Figure {

@@ -85,9 +85,11 @@ export interface HistorySeries {
   reference_levels: string;
   /** Where its numbers come from. */
   origin: HistoryOrigin;
-  /** Changes smaller than this fraction do not count: the largest margin of its campaigns. */
+  /** What tells it from other series of its names and origin, as text: `venue = vm`. */
+  conditions?: string;
+  /** Changes smaller than this do not count: the largest margin of campaigns that one may rest on. */
   margin: number;
-  /** The smallest margin of its campaigns, where they differ. */
+  /** The smallest margin of these, where they differ. */
   least_margin?: number;
   points: Array<HistoryPoint>;
   changes: Array<HistoryChange>;

@@ -4,10 +4,11 @@ use super::evidence;
 use crate::cli::{Common, History};
 use crate::exit::ExitCode;
 use crate::output::{print, print_data, tell};
+use contract::shared_names::DIRECTORY;
 use contract::{Error, Result};
 use model::{
-    Caveat, CaveatCode, Finding, Findings, Interval, Plan, Role, Subject, inert,
-    round_significant as round,
+    Background, BackgroundSession, Caveat, CaveatCode, Direction, Finding, Findings, Interval,
+    ParameterValue, Plan, Question, Role, Subject, inert, round_significant as round,
 };
 use report::{Language, Provenance, confidence};
 use serde::Serialize;
@@ -52,11 +53,12 @@ impl HistoryOrigin {
             Provenance::Ran if finding.is_emulated => Self::Emulated,
             Provenance::Ran => Self::Measured,
             Provenance::Simulated => Self::Simulated,
-            Provenance::ImportedBlocks | Provenance::ImportedRows if finding.is_emulated => {
-                Self::ImportedEmulated
-            }
+            // Of several origins the first that holds, as `NumberOrigin` has them.
             Provenance::ImportedBlocks | Provenance::ImportedRows if is_simulated() => {
                 Self::ImportedSimulated
+            }
+            Provenance::ImportedBlocks | Provenance::ImportedRows if finding.is_emulated => {
+                Self::ImportedEmulated
             }
             Provenance::ImportedBlocks | Provenance::ImportedRows => Self::Imported,
         }
@@ -88,9 +90,13 @@ struct Series {
     reference_levels: String,
     /// Where its numbers come from.
     origin: HistoryOrigin,
-    /// Changes smaller than this fraction do not count: the largest margin of its campaigns.
+    /// What tells it from other series of its names and origin, as text: `venue = vm`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    conditions: String,
+    /// Changes smaller than this do not count: the largest margin of campaigns that one may rest on.
     margin: f64,
-    /// The smallest margin of its campaigns, where they differ.
+    /// The smallest margin of these, where they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     least_margin: Option<f64>,
@@ -134,9 +140,11 @@ impl Series {
         self.points.iter().filter(|point| point.left_out.is_none())
     }
 
-    /// What all its campaigns say together.
+    /// What all its campaigns say together. The margin of one that no change rests on hides none.
     fn concluded(mut self) -> Self {
-        let margins = || self.points.iter().map(|point| point.margin);
+        let is_none_counted = self.counted().next().is_none();
+        let asked = self.points.iter().filter(|one| is_none_counted || one.left_out.is_none());
+        let margins = || asked.clone().map(|point| point.margin);
         let largest = margins().fold(0.0, f64::max);
         let smallest = margins().fold(largest, f64::min);
         self.margin = largest;
@@ -177,14 +185,14 @@ pub(crate) fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
     visitor.visit::<Document>();
 }
 
-/// Every primary metric over all finished campaigns, `schedlab.history/1`, each loaded in this way.
+/// Every primary metric over all finished campaigns, `schedlab.history/2`, each loaded in this way.
 #[cfg(feature = "server")]
 pub(super) fn json(
     results: &Path,
     load: &dyn Fn(&Path) -> Result<LoadedCampaign>,
 ) -> Result<String> {
     let (series, problems) = collect(results, load, &|_| true)?;
-    let document = Document { format: "schedlab.history/1", series, problems };
+    let document = Document { format: "schedlab.history/2", series, problems };
     // Names come from files.
     serde_json::to_string(&document)
         .map(|json| model::inert_json(&json))
@@ -200,7 +208,7 @@ pub(super) fn run(common: &Common, arguments: &History) -> Result<ExitCode> {
         return Err(Error::usage(
             format!("cannot tell the history of {}", arguments.metric),
             format!(
-                "no finished campaign in {} has it as a primary metric",
+                "no finished campaign in {} has an estimate of it as a primary metric",
                 common.results.display()
             ),
             "`schedlab show CAMPAIGN` shows what a campaign asked",
@@ -223,6 +231,13 @@ pub(super) fn run(common: &Common, arguments: &History) -> Result<ExitCode> {
 /// levels of these two in which they differ; what both share cancels.
 type Key = ([String; 6], HistoryOrigin);
 
+/// How a question was measured, each condition with its name: venue, direction, size, and the work.
+/// A ratio of other work, or of work that ran elsewhere, is another one.
+type Conditions = Vec<(String, String)>;
+
+/// Series by what they have in common: those of one key differ in conditions alone.
+type ByQuestion = BTreeMap<Key, BTreeMap<Conditions, Series>>;
+
 /// A campaign that was judged.
 struct JudgedCampaign<'c> {
     name: &'c str,
@@ -237,7 +252,7 @@ fn collect(
     load: &dyn Fn(&Path) -> Result<LoadedCampaign>,
     is_wanted: &dyn Fn(&Finding) -> bool,
 ) -> Result<(Vec<Series>, Vec<String>)> {
-    let mut by_question: BTreeMap<Key, Series> = BTreeMap::new();
+    let mut by_question = ByQuestion::new();
     let mut problems = Vec::new();
     for directory in store::finished(results)? {
         let loaded = match load(&directory) {
@@ -268,11 +283,33 @@ fn collect(
         };
         for finding in &findings.findings {
             if finding.question.role == Role::Primary && is_wanted(finding) {
-                note(&mut by_question, &judged, finding);
+                problems.extend(note(&mut by_question, &judged, finding));
             }
         }
     }
-    Ok((by_question.into_values().map(Series::concluded).collect(), problems))
+    Ok((all_series(by_question), problems))
+}
+
+/// Each series with all that its campaigns say together, and what tells it from others of its key.
+fn all_series(by_question: ByQuestion) -> Vec<Series> {
+    let of_key = |by_conditions: BTreeMap<Conditions, Series>| {
+        let all: Vec<Conditions> = by_conditions.keys().cloned().collect();
+        by_conditions.into_iter().map(move |(own, series)| {
+            Series { conditions: told_apart(&own, &all), ..series }.concluded()
+        })
+    };
+    by_question.into_values().flat_map(of_key).collect()
+}
+
+/// The conditions that not all of these have, as text.
+fn told_apart(own: &[(String, String)], all: &[Conditions]) -> String {
+    let is_shared = |one: &(String, String)| all.iter().all(|other| other.contains(one));
+    let told: Vec<String> = own
+        .iter()
+        .filter(|one| !is_shared(one))
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    told.join(", ")
 }
 
 /// Whether records of it, or of what it was imported from, are bound to nothing.
@@ -289,25 +326,39 @@ fn is_meant(finding: &Finding, arguments: &History) -> bool {
         && fits(&arguments.subject, &question.subject)
 }
 
-fn note(by_question: &mut BTreeMap<Key, Series>, judged: &JudgedCampaign<'_>, finding: &Finding) {
+/// Adds the campaign to its series; why not, where nothing was estimated.
+fn note(
+    by_question: &mut ByQuestion,
+    judged: &JudgedCampaign<'_>,
+    finding: &Finding,
+) -> Option<String> {
     let question = &finding.question;
+    let Question { workload, metric, .. } = question;
     let Some((effect, shown)) = finding.effect.as_ref().zip(finding.shown_interval()) else {
-        return;
+        let told = format!(
+            "{} is left out of {workload} {metric}, {} against {}: {}",
+            judged.name,
+            question.subject,
+            question.reference,
+            why_left_out(finding)
+        );
+        // Names come from files: no end of a line in one begins another line.
+        return Some(inert(&told).into_owned());
     };
     let arm = |id: &str| judged.plan.subjects.iter().find(|one| one.id == id);
     let (subject, reference) = (arm(&question.subject), arm(&question.reference));
     let names = [
-        question.workload.clone(),
-        question.metric.clone(),
+        workload.clone(),
+        metric.clone(),
         question.subject.clone(),
         question.reference.clone(),
         levels(subject, reference, false),
         levels(reference, subject, false),
     ];
-    let key = (names, HistoryOrigin::of(judged.plan, judged.findings, finding));
-    let series = by_question.entry(key).or_insert_with_key(|(names, origin)| {
-        let [workload, metric, subject, reference, subject_levels, reference_levels] =
-            names.clone();
+    let origin = HistoryOrigin::of(judged.plan, judged.findings, finding);
+    let of_key = by_question.entry((names.clone(), origin)).or_default();
+    let series = of_key.entry(conditions(judged.plan, question, reference)).or_insert_with(|| {
+        let [workload, metric, subject, reference, subject_levels, reference_levels] = names;
         Series {
             workload,
             metric,
@@ -315,7 +366,8 @@ fn note(by_question: &mut BTreeMap<Key, Series>, judged: &JudgedCampaign<'_>, fi
             reference,
             subject_levels,
             reference_levels,
-            origin: *origin,
+            origin,
+            conditions: String::new(),
             margin: 0.0,
             least_margin: None,
             points: Vec::new(),
@@ -334,6 +386,45 @@ fn note(by_question: &mut BTreeMap<Key, Series>, judged: &JudgedCampaign<'_>, fi
         left_out: finding.is_forbidden().then(|| why_left_out(finding)),
         is_unbound: judged.is_unbound,
     });
+    None
+}
+
+/// How a question was measured. Parameters are those of the reference: where the subject has others,
+/// they are levels. The directory that a program ran in is no part of its work.
+fn conditions(plan: &Plan, question: &Question, reference: Option<&Subject>) -> Conditions {
+    let direction = match question.direction {
+        Direction::Lower => "lower",
+        Direction::Higher => "higher",
+    };
+    let size = if plan.is_quick { "quick" } else { "whole" };
+    let named = |name: &str, value: String| (name.to_owned(), value);
+    let mut told = vec![
+        named("venue", plan.venue.clone()),
+        named("direction", direction.to_owned()),
+        named("size", size.to_owned()),
+    ];
+    let Some(workload) = plan.workload(&question.workload) else { return told };
+    told.push(named("workload", workload.uses.clone()));
+    let parameters =
+        reference.map_or(&workload.parameters, |reference| workload.parameters_for(reference));
+    let own = parameters.0.iter().filter(|(name, _)| name.as_str() != DIRECTORY);
+    told.extend(own.map(|(name, value)| (format!("{}.{name}", workload.uses), spelled(value))));
+    told.extend(workload.background.as_ref().map(|load| named("declared load", load_told(load))));
+    told
+}
+
+/// The one spelling of a parameter's value; lists and tables as JSON.
+fn spelled(value: &ParameterValue) -> String {
+    value.word().unwrap_or_else(|| serde_json::to_string(value).unwrap_or_default())
+}
+
+fn load_told(load: &Background) -> String {
+    let session = match load.session {
+        BackgroundSession::Same => "of the same session",
+        BackgroundSession::Separate => "of a separate session",
+    };
+    let pinned = if load.is_pinned { ", pinned" } else { "" };
+    format!("{} hogs {session}{pinned}", load.hogs)
 }
 
 /// The levels of a subject that another one has, too, or those that it has not, as canonical text.
@@ -350,7 +441,12 @@ fn levels(subject: Option<&Subject>, other: Option<&Subject>, is_shared: bool) -
 }
 
 fn why_left_out(finding: &Finding) -> String {
-    let reason = finding.reason.as_deref().unwrap_or("something forbids every verdict");
+    let unnamed = if finding.is_forbidden() {
+        "something forbids every verdict"
+    } else {
+        "nothing was estimated"
+    };
+    let reason = finding.reason.as_deref().unwrap_or(unnamed);
     reason.trim_end_matches('.').to_owned()
 }
 
@@ -404,8 +500,12 @@ fn heading(series: &Series) -> String {
         0 => String::new(),
         count => format!(", of which no change rests on {count} ({LEFT_OUT})"),
     };
+    let conditions = match series.conditions.as_str() {
+        "" => String::new(),
+        conditions => format!(", {conditions}"),
+    };
     format!(
-        "{}: {} {}: {} against {}, {} campaigns{left_out} (+ and × are better)",
+        "{}{conditions}: {} {}: {} against {}, {} campaigns{left_out} (+ and × are better)",
         series.origin.words(),
         series.workload,
         series.metric,
@@ -488,8 +588,8 @@ fn sparkline(points: &[Point]) -> String {
 mod tests {
     use super::*;
     use model::{
-        DecidingInterval, Direction, Effect, ImportedDesign, ImportedOrder, Look, Obstacle,
-        Question, Unit, Verdict,
+        DecidingInterval, Effect, ImportedDesign, ImportedOrder, Look, NumberOrigin, Obstacle,
+        Unit, Verdict,
     };
 
     /// `b` against `a`, so many times better.
@@ -541,16 +641,22 @@ mod tests {
         Plan { imported: Some(imported), ..plan(&[], &[]) }
     }
 
-    /// The series of campaigns of one finding each, the oldest first.
-    fn series(campaigns: &[(Plan, Findings)]) -> Vec<Series> {
-        let mut by_question = BTreeMap::new();
+    /// The series of campaigns of one finding each, the oldest first, and why some are in none.
+    fn collected(campaigns: &[(Plan, Findings)]) -> (Vec<Series>, Vec<String>) {
+        let (mut by_question, mut problems) = (ByQuestion::new(), Vec::new());
         for (number, (plan, findings)) in campaigns.iter().enumerate() {
             let name = format!("night-{number:02}");
             let is_unbound = is_unbound(&[], findings);
             let judged = JudgedCampaign { name: &name, plan, findings, is_unbound };
-            note(&mut by_question, &judged, &findings.findings[0]);
+            problems.extend(note(&mut by_question, &judged, &findings.findings[0]));
         }
-        by_question.into_values().map(Series::concluded).collect()
+        (all_series(by_question), problems)
+    }
+
+    fn series(campaigns: &[(Plan, Findings)]) -> Vec<Series> {
+        let (series, problems) = collected(campaigns);
+        assert!(problems.is_empty(), "{problems:?}");
+        series
     }
 
     /// The only series of campaigns of one plan.
@@ -597,6 +703,92 @@ mod tests {
             all.iter().map(|one| serde_json::to_string(&one.origin).unwrap()).collect();
         assert_eq!(told[0], "\"measured\"");
         assert_eq!(told[5], "\"imported_simulated\"");
+    }
+
+    #[test]
+    fn of_several_origins_the_first_is_that_of_the_live_view() {
+        let emulated = Finding { is_emulated: true, ..finding(1.1) };
+        let findings = fixtures::findings(vec![emulated.clone()]);
+        let simulated = Caveat::new(CaveatCode::Simulated, "told");
+        for (caveats, origin, live) in [
+            (vec![simulated], HistoryOrigin::ImportedSimulated, NumberOrigin::Simulated),
+            (Vec::new(), HistoryOrigin::ImportedEmulated, NumberOrigin::Emulated),
+        ] {
+            let findings = Findings { caveats, ..findings.clone() };
+            assert_eq!(HistoryOrigin::of(&imported(), &findings, &emulated), origin);
+            assert_eq!(NumberOrigin::of(&imported(), Some(&findings)), live);
+        }
+    }
+
+    /// Four threads on the host, of which less is better.
+    fn usual() -> (Plan, Finding) {
+        let mut workload = fixtures::workload("w", Vec::new());
+        workload.parameters.0.insert("threads".to_owned(), ParameterValue::Count(4));
+        (Plan { workloads: vec![workload], ..plan(&[], &[]) }, finding(1.1))
+    }
+
+    #[test]
+    fn what_was_measured_otherwise_is_another_series_and_the_heading_says_how() {
+        type Change = fn(&mut Plan, &mut Finding);
+        let cases: [(Change, [&str; 2]); 6] = [
+            (|plan, _| plan.venue = "vm".to_owned(), ["venue = host", "venue = vm"]),
+            (
+                |_, finding| finding.question.direction = Direction::Higher,
+                ["direction = higher", "direction = lower"],
+            ),
+            (|plan, _| plan.is_quick = true, ["size = quick", "size = whole"]),
+            (
+                |plan, _| plan.workloads[0].uses = "v".to_owned(),
+                ["workload = v, v.threads = 4", "workload = w, w.threads = 4"],
+            ),
+            (
+                |plan, _| {
+                    let threads = ParameterValue::Count(64);
+                    plan.workloads[0].parameters.0.insert("threads".to_owned(), threads);
+                },
+                ["w.threads = 4", "w.threads = 64"],
+            ),
+            (
+                |plan, _| {
+                    let session = BackgroundSession::Separate;
+                    let load = Background { hogs: 2, session, is_pinned: true };
+                    plan.workloads[0].background = Some(load);
+                },
+                ["", "declared load = 2 hogs of a separate session, pinned"],
+            ),
+        ];
+        for (change, told) in cases {
+            let campaign = |is_changed: bool| {
+                let (mut plan, mut finding) = usual();
+                if is_changed {
+                    change(&mut plan, &mut finding);
+                }
+                (plan, fixtures::findings(vec![finding]))
+            };
+            let all = series(&[campaign(false), campaign(true), campaign(false)]);
+            let mut heads: Vec<&str> = all.iter().map(|one| one.conditions.as_str()).collect();
+            heads.sort_unstable();
+            assert_eq!(heads, told);
+            let told = format!("measured, {}: w m: b against a, ", told[1]);
+            assert!(all.iter().any(|one| heading(one).starts_with(&told)), "{told}");
+        }
+        let of = |(plan, finding): (Plan, Finding)| (plan, fixtures::findings(vec![finding]));
+        let alike = series(&[of(usual()), of(usual())]);
+        assert_eq!(alike.len(), 1);
+        assert!(heading(&alike[0]).starts_with("measured: w m: "), "{}", heading(&alike[0]));
+    }
+
+    #[test]
+    fn a_list_has_one_spelling_and_the_directory_of_a_program_is_no_part_of_its_work() {
+        let words = ["a b", "c"].map(str::to_owned).to_vec();
+        assert_eq!(spelled(&ParameterValue::Words(words)), r#"{"words":["a b","c"]}"#);
+        let night = |number: u32| {
+            let (mut plan, finding) = usual();
+            let directory = ParameterValue::Text(format!("/builds/{number}"));
+            plan.workloads[0].parameters.0.insert(DIRECTORY.to_owned(), directory);
+            (plan, fixtures::findings(vec![finding]))
+        };
+        assert_eq!(series(&[night(1), night(2)]).len(), 1);
     }
 
     #[test]
@@ -675,6 +867,25 @@ mod tests {
     }
 
     #[test]
+    fn a_campaign_of_which_nothing_was_estimated_is_told_with_the_reason() {
+        let none = Finding { effect: None, ..forbidden(1.1, Obstacle::NoValidBlock) };
+        let unnamed = Finding { reason: None, ..none.clone() };
+        let unforbidden = Finding { obstacle: None, ..unnamed.clone() };
+        let campaigns: Vec<(Plan, Findings)> = [none, unnamed, unforbidden, finding(1.1)]
+            .into_iter()
+            .map(|finding| (plan(&[], &[]), fixtures::findings(vec![finding])))
+            .collect();
+        let (all, problems) = collected(&campaigns);
+        assert!(all.len() == 1 && all[0].points.len() == 1);
+        let expected = [
+            "night-00 is left out of w m, b against a: Values of b stand twice",
+            "night-01 is left out of w m, b against a: something forbids every verdict",
+            "night-02 is left out of w m, b against a: nothing was estimated",
+        ];
+        assert_eq!(problems, expected);
+    }
+
+    #[test]
     fn each_campaign_has_the_interval_that_reports_show_with_its_level() {
         let mut alike = finding(1.0);
         alike.verdict = Verdict::Equivalent;
@@ -700,6 +911,20 @@ mod tests {
         assert!(drawn(&found).contains("margins from 2 to 10 %; the largest"), "{}", drawn(&found));
         let found = only(vec![of(0.1), of(0.1)]);
         assert_eq!((found.margin, found.least_margin), (0.1, None));
+    }
+
+    #[test]
+    fn the_margin_of_a_campaign_that_no_change_rests_on_is_not_asked() {
+        let wide = |number| Finding { margin: 0.5, ..forbidden(number, Obstacle::CopiedValues) };
+        let nights = (0..12).map(|night| {
+            let level = if night < 6 { 1.0 } else { 1.2 };
+            finding(level * (1.0 + 0.001 * f64::from(night % 3)))
+        });
+        let found = only(nights.chain([wide(1.2)]).collect());
+        assert_eq!((found.margin, found.least_margin), (0.05, None));
+        assert_eq!(found.changes.len(), 1, "{}", drawn(&found));
+        let found = only(vec![wide(1.2), wide(1.3)]);
+        assert_eq!(found.margin, 0.5, "it is all that there is");
     }
 
     #[test]
