@@ -17,7 +17,7 @@ struct Module {
 const PAGE: Module = Module { name: "page", about: "What the page is given: `schedlab.page/1`." };
 const LIVE: Module = Module {
     name: "live",
-    about: "What a server tells: `schedlab.live/1` as events, and lists as JSON.\n\
+    about: "What a server tells: `schedlab.live/2` as events, and lists as JSON.\n\
             Times `_ms` are milliseconds since 1970, lengths milliseconds.",
 };
 

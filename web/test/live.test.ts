@@ -127,12 +127,25 @@ describe.skipIf(!program)("the live view", () => {
     server.tell();
     await says(page, /^host, imported, since /);
     expect(wrong).toEqual([]);
-    const origins = ["simulated", "emulated", "imported", "measured"] as const;
+    server.campaign = { ...halfWay(), origin: "unknown", venue: "vm", hides_absolute: true };
+    server.tell();
+    await says(page, /^vm, origin unknown, since /);
+    const origins = ["simulated", "emulated", "unknown", "imported", "measured"] as const;
     server.campaigns.campaigns = origins.map((origin, days) => ({ ...listed(origin, days, "finished"), origin }));
     const { page: list } = await open("campaigns");
     await list.waitForSelector(".campaigns tbody tr");
     const cells = await list.$$eval(".campaigns tbody td:last-child", (all) => all.map(({ textContent }) => textContent ?? ""));
-    expect(cells.map((text) => text.split("▲")[0])).toEqual(["simulated: ", "emulated: ", "imported: ", ""]);
+    expect(cells.map((text) => text.split("▲")[0])).toEqual(["simulated: ", "emulated: ", "origin unknown: ", "imported: ", ""]);
+  });
+
+  test("what was simulated for an emulated processor is told as both", async () => {
+    server.campaign = { ...halfWay(), origin: "simulated", hides_absolute: true };
+    server.pages.set(server.campaign.name, { ...golden("measured"), hides_absolute: true });
+    const { page } = await open("");
+    await page.waitForSelector("#effects");
+    const banners = await page.locator("main header .banner").allTextContents();
+    expect(banners[0]).toBe("Simulated: no machine was measured.");
+    expect(banners[1]).toContain("values are not, for they are no real processor's.");
   });
 
   test("tables have the numbers of the figures", async () => {

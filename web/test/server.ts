@@ -1,4 +1,4 @@
-/** A server that speaks `schedlab.live/1` without a machine: what the page is tested against. */
+/** A server that speaks `schedlab.live/2` without a machine: what the page is tested against. */
 
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ export class FakeServer {
   campaign: LiveCampaign | null = null;
   samples: MachineSample[] = [];
   pages = new Map<string, Page>();
-  campaigns: CampaignList = { format: "schedlab.campaigns/1", campaigns: [], problems: [] };
+  campaigns: CampaignList = { format: "schedlab.campaigns/2", campaigns: [], problems: [] };
   history: History = { format: "schedlab.history/2", series: [], problems: [] };
   /** Instead of an answer to anything but the document. */
   refuses: number | null = null;
@@ -59,7 +59,7 @@ export class FakeServer {
   }
 
   private snapshot(): Snapshot {
-    return { format: "schedlab.live/1", at_ms: Date.now(), campaign: this.campaign, watchers: this.clients.size };
+    return { format: "schedlab.live/2", at_ms: Date.now(), campaign: this.campaign, watchers: this.clients.size };
   }
 
   private async answer(url: string, response: ServerResponse): Promise<void> {

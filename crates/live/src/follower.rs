@@ -212,6 +212,12 @@ impl Follower {
         self.findings.as_ref()
     }
 
+    /// The same where it rests on a record, which alone says what a guest's processor was.
+    fn findings_of_records(&self) -> Option<&Findings> {
+        let has_records = self.judged > usize::from(self.loaded.is_finished);
+        self.findings.as_ref().filter(|_| has_records)
+    }
+
     /// Everything that the directory says.
     pub fn loaded(&self) -> &LoadedCampaign {
         &self.loaded
@@ -233,7 +239,8 @@ impl Follower {
         let plan = &self.loaded.plan;
         let state = RunState::of(self.loaded.state, || self.runner().is_some());
         let is_running = state == RunState::Running;
-        let hides_absolute = match &self.findings {
+        let rested = self.findings_of_records();
+        let hides_absolute = match rested {
             Some(findings) => findings.findings.iter().any(|finding| finding.is_emulated),
             // Until then nobody knows whether a guest's processor is a real one.
             None => plan.boots_guests(),
@@ -242,7 +249,7 @@ impl Follower {
             name: self.name(),
             title: plan.title.clone(),
             venue: plan.venue.clone(),
-            origin: NumberOrigin::of(plan, self.findings.as_ref()),
+            origin: NumberOrigin::of(plan, rested),
             is_quick: plan.is_quick,
             hides_absolute,
             state,
@@ -367,7 +374,7 @@ mod tests {
     use crate::EventLog;
     use model::{
         Caveat, CaveatCode, Direction, Finding, ImportedDesign, ImportedOrder, Question, Record,
-        Unit,
+        Unit, VmSettings,
     };
     use store::{Attempts, Campaign};
 
@@ -404,6 +411,8 @@ mod tests {
         let simulated = Plan { venue: "sim".to_owned(), ..plan.clone() };
         let from = fixtures::imported(ImportedDesign::Blocked, ImportedOrder::Rows);
         let imported = Plan { imported: Some(from), ..plan.clone() };
+        let vm = Some(VmSettings::default());
+        let guest = Plan { venue: "vm".to_owned(), vm, ..plan.clone() };
         let question = Question {
             workload: "w".to_owned(),
             metric: "m".to_owned(),
@@ -414,18 +423,25 @@ mod tests {
             role: Role::Primary,
             family: model::DECLARED_FAMILY.to_owned(),
         };
-        for (plan, is_emulated, origin) in [
-            (&plan, false, NumberOrigin::Measured),
-            (&plan, true, NumberOrigin::Emulated),
-            (&simulated, false, NumberOrigin::Simulated),
-            (&imported, false, NumberOrigin::Imported),
+        // The last is how many records were judged.
+        for (plan, is_emulated, origin, judged) in [
+            (&plan, false, NumberOrigin::Measured, 1),
+            (&plan, true, NumberOrigin::Emulated, 1),
+            (&simulated, false, NumberOrigin::Simulated, 1),
+            (&imported, false, NumberOrigin::Imported, 1),
+            (&guest, false, NumberOrigin::Measured, 1),
+            (&guest, true, NumberOrigin::Emulated, 1),
+            (&guest, false, NumberOrigin::Unknown, 0),
         ] {
             let results = tempfile::tempdir().unwrap();
             let campaign = Campaign::create(results.path(), plan, "", 1, 0xbeef).unwrap();
             let mut follower = Follower::open(campaign.directory(), &machine, &loader).unwrap();
             let finding = Finding { is_emulated, ..fixtures::finding(question.clone()) };
+            assert_eq!(follower.snapshot().hides_absolute, plan.boots_guests());
             follower.findings = Some(fixtures::findings(vec![finding]));
+            follower.judged = judged;
             let told = follower.snapshot();
+            assert_eq!(told.hides_absolute, is_emulated || judged == 0, "{}", plan.venue);
             assert_eq!((told.origin, told.verdicts.len()), (origin, 1), "{}", plan.venue);
         }
     }

@@ -1,4 +1,4 @@
-//! What a campaign looks like at one moment, `schedlab.live/1`. Times are milliseconds since
+//! What a campaign looks like at one moment, `schedlab.live/2`. Times are milliseconds since
 //! 1970, lengths milliseconds.
 
 use model::{Direction, NumberOrigin, Role, Unit, Verdict};

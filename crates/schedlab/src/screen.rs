@@ -163,7 +163,7 @@ impl Screen {
         let quick = if snapshot.is_quick { ", quick" } else { "" };
         let state = state_name(snapshot.state);
         // First, where nothing that is long cuts it off.
-        let origin = snapshot.origin.word_unless_measured();
+        let origin = snapshot.origin.told_unless_measured();
         let origin = origin.map_or(String::new(), |word| format!("{word}: "));
         let text = format!("{origin}{}  {state}, on {}{quick}", snapshot.name, snapshot.venue);
         frame.render_widget(Line::raw(text), facts);
@@ -491,12 +491,17 @@ mod tests {
 
     #[test]
     fn numbers_that_were_not_measured_are_told_as_what_they_are() {
-        for origin in [NumberOrigin::Simulated, NumberOrigin::Emulated, NumberOrigin::Imported] {
+        for (origin, told) in [
+            (NumberOrigin::Simulated, "simulated"),
+            (NumberOrigin::Emulated, "emulated"),
+            (NumberOrigin::Imported, "imported"),
+            (NumberOrigin::Unknown, "origin unknown"),
+        ] {
             let mut screen = screen("Which policy?", true);
             let state = RunState::Interrupted;
             screen.note(Some(LiveCampaign { origin, state, ..snapshot("Which policy?") }), None);
             let text = drawn(&screen, 40);
-            assert!(text.contains(&format!("\n{}: first-look-", origin.word())), "{text}");
+            assert!(text.contains(&format!("\n{told}: first-look-")), "{text}");
         }
         let text = drawn(&screen("Which policy?", true), 80);
         assert!(text.contains("\nfirst-look-") && !text.contains("measured"), "{text}");

@@ -1,4 +1,4 @@
-//! All campaigns of a directory, `schedlab.campaigns/1`. What a campaign's files said is kept
+//! All campaigns of a directory, `schedlab.campaigns/2`. What a campaign's files said is kept
 //! as long as they do not change.
 
 use crate::live_feed::LiveState;
@@ -71,7 +71,7 @@ impl ListingCache {
         let (machine, loader) = (live_state.machine(), live_state.loader());
         let found = store::all(live_state.results())?;
         let mut listing =
-            Listing { format: "schedlab.campaigns/1", campaigns: Vec::new(), problems: Vec::new() };
+            Listing { format: "schedlab.campaigns/2", campaigns: Vec::new(), problems: Vec::new() };
         let mut kept = BTreeMap::new();
         for one in found {
             let marks = FILES.iter().map(|name| mark(&one.directory.join(name))).collect();
@@ -113,7 +113,9 @@ fn state(recorded: CampaignState, found: &CampaignEntry, machine: &Machine) -> R
 fn row(found: &CampaignEntry, machine: &Machine, loader: &CampaignLoader) -> Result<Row> {
     let loaded = store::load_without_records(&found.directory)?;
     let findings = store::load_findings(&found.directory)?.filter(|_| loaded.is_finished);
-    let origin = NumberOrigin::of(&loaded.plan, findings.as_ref());
+    let trials_done = count_records(&found.directory)?;
+    let of_records = findings.as_ref().filter(|_| trials_done > 0);
+    let origin = NumberOrigin::of(&loaded.plan, of_records);
     let verdicts = findings.and_then(|findings| {
         // What was judged may have been edited since, or cannot be read any more.
         let whole = loader.load(&found.directory).ok()?;
@@ -131,7 +133,7 @@ fn row(found: &CampaignEntry, machine: &Machine, loader: &CampaignLoader) -> Res
             .and_then(|environment| environment.0.get("kernel.release").cloned()),
         begun_ms: loaded.created_unix_ns / 1_000_000,
         state: state(loaded.state, found, machine),
-        trials_done: count_records(&found.directory)?,
+        trials_done,
         trials_total: plan.trial_count(),
         is_quick: plan.is_quick,
         verdicts,
@@ -169,4 +171,29 @@ fn count_records(directory: &Path) -> Result<usize> {
         }
     });
     counted.map_err(|error| Error::environment(format!("cannot read {}", path.display()), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Plan, VmSettings};
+    use store::Campaign;
+
+    /// One trial, which nobody ran.
+    const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"vm","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[{"id":"a","levels":{},"is_control":false}],"workloads":[{"label":"w","uses":"w","parameters":{},"invocations":1,"metrics":[],"primary":[],"background":null,"subjects":[],"expected_ns":1,"time_limit_ns":1,"is_closed_loop":false}],"blocks":[{"index":0,"sittings":[{"subject":"a","workloads":["w"]}]}],"probes":[],"settle_ns":0,"notes":[]}"#;
+
+    #[test]
+    fn of_guests_that_were_interrupted_nobody_knows_whether_their_processor_is_a_real_one() {
+        let host: Plan = serde_json::from_str(PLAN).unwrap();
+        let guest = Plan { vm: Some(VmSettings::default()), ..host.clone() };
+        for (plan, origin) in [(guest, NumberOrigin::Unknown), (host, NumberOrigin::Measured)] {
+            let results = tempfile::tempdir().unwrap();
+            let campaign = Campaign::create(results.path(), &plan, "", 1, 0xbeef).unwrap();
+            let found = store::all(results.path()).unwrap();
+            assert_eq!(found[0].directory, campaign.directory());
+            let loader = CampaignLoader::new(store::load_without_records);
+            let told = row(&found[0], &Machine::host("/nonexistent"), &loader).unwrap();
+            assert_eq!((told.origin, told.state), (origin, RunState::Interrupted));
+        }
+    }
 }

@@ -169,7 +169,7 @@ impl LiveState {
 
     fn tell(&self, snapshot: Option<LiveCampaign>) {
         let message = SnapshotMessage {
-            format: "schedlab.live/1",
+            format: "schedlab.live/2",
             at_ms: now_ms(),
             campaign: snapshot.as_ref(),
             watchers: self.watchers(),

@@ -367,6 +367,7 @@ mod tests {
             (NumberOrigin::Measured, "measured"),
             (NumberOrigin::Simulated, "simulated"),
             (NumberOrigin::Emulated, "emulated"),
+            (NumberOrigin::Unknown, "unknown"),
             (NumberOrigin::Imported, "imported"),
         ] {
             let all = lines(&LiveCampaign { origin, ..snapshot(1, "w") });

@@ -1,5 +1,5 @@
 /**
- * What a server tells: `schedlab.live/1` as events, and lists as JSON.
+ * What a server tells: `schedlab.live/2` as events, and lists as JSON.
  * Times `_ms` are milliseconds since 1970, lengths milliseconds.
  * Written by `cargo xtask docs` from the Rust types; nobody edits it.
  */
@@ -238,7 +238,7 @@ export interface MachineSample {
 }
 
 /** Where the numbers of a campaign come from; of several origins the first that holds. */
-export type NumberOrigin = "simulated" | "emulated" | "imported" | "measured";
+export type NumberOrigin = "simulated" | "emulated" | "unknown" | "imported" | "measured";
 
 /** Whether a campaign runs. */
 export type RunState = "running" | "interrupted" | "finished" | "stopped_early";

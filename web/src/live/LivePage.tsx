@@ -75,6 +75,8 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
   const isLost = stream.link.state !== "open";
   // What is over stays true when the server that told it is gone.
   const isStale = isLost && !isOver;
+  // An import may be simulated and of an emulated processor: its origin is the first of both.
+  const isEmulated = campaign.origin === "emulated" || page?.hides_absolute === true;
   const subjects = subjectsOf(shown.current, page);
   // Drawn anew when there are more of them, not with every snapshot.
   const count = shown.current.latencies.reduce((sum, { points }) => sum + points.length, 0);
@@ -91,7 +93,7 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
           {isAnswered && page && <Answer text={page.answer} />}
           <Banners
             isSimulated={campaign.origin === "simulated"}
-            isEmulated={campaign.origin === "emulated"}
+            isEmulated={isEmulated}
             isQuick={campaign.is_quick}
           />
         </div>

@@ -19,6 +19,7 @@ export const STATES = {
 const ORIGINS = {
   simulated: noted("simulated"),
   emulated: noted("emulated"),
+  unknown: noted("origin unknown"),
   imported: noted("imported"),
   measured: null,
 } as const satisfies Record<NumberOrigin, string | null>;

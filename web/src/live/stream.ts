@@ -12,7 +12,7 @@ const MOST_SAMPLES = 600;
 /** A server that is up answers within this, and one that refuses is not asked more often. */
 const RETRY_MS = 3000;
 const BUSY_RETRY_MS = 10_000;
-const FORMAT = "schedlab.live/1";
+const FORMAT = "schedlab.live/2";
 
 export type Link =
   | { state: "connecting" }
