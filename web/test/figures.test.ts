@@ -304,6 +304,29 @@ describe("trade-offs", () => {
     }
   });
 
+  test("of several verdicts on the same the first counts", () => {
+    const twice = [...of("a", "base", ["better", "better"]), ...of("a", "base", ["worse", "worse"])];
+    const figure = first([...twice, ...of("b", "base", ["inconclusive", "inconclusive"])]);
+    expect(figure.table.rows.filter((row) => row[7] === "yes").map(([subject]) => subject)).toEqual(["base"]);
+    expect(figure.reading).toContain("Filled and named: nothing of the kind was shown.");
+  });
+
+  test("look at each finding a few times, however many subjects there are", () => {
+    const subjects = Array.from({ length: 60 }, (_, number) => `s${number}`);
+    let reads = 0;
+    const counted = (finding: Finding): Finding =>
+      Object.defineProperty({ ...finding }, "workload", {
+        get: () => {
+          reads += 1;
+          return "w";
+        },
+      });
+    const findings = subjects.flatMap((subject) => of(subject, "base", ["worse", "worse"])).map(counted);
+    const rows = tradeOffs(findings, ["base", ...subjects])[0]?.figures()[0]?.table.rows ?? [];
+    expect(rows.filter((row) => row[7] === "yes").length).toBe(subjects.length);
+    expect(reads).toBeLessThan(20 * findings.length);
+  });
+
   test("what nothing may be said of is not drawn, and the reader is told", () => {
     const undecided: [Verdict, Verdict] = ["inconclusive", "inconclusive"];
     const others = [...of("b", "base", undecided), ...of("c", "base", undecided)];

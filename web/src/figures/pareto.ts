@@ -45,6 +45,7 @@ export function tradeOffs(findings: Finding[], subjects: string[]): Choice[] {
   const asked = findings.filter(({ role, effect }) => role === "primary" && effect !== null);
   // What nothing may be said of is no evidence of where a subject lies.
   const estimated = asked.filter(({ is_forbidden }) => !is_forbidden);
+  const verdicts = verdictsOf(estimated);
   const kinds = new Map(estimated.map((one) => [`${one.workload}\0${one.metric}\0${one.reference}`, one]));
   const lower = [...kinds.values()].filter(({ direction }) => direction === "lower");
   const higher = [...kinds.values()].filter(({ direction }) => direction === "higher");
@@ -52,15 +53,14 @@ export function tradeOffs(findings: Finding[], subjects: string[]): Choice[] {
     .flatMap((x) => higher.filter((y) => y.workload === x.workload && y.reference === x.reference).map((y) => ({ x, y })))
     .map(({ x, y }) => ({ x, y, along: alike(estimated, x), up: alike(estimated, y), all: [...alike(asked, x), ...alike(asked, y)] }))
     .map(({ x, y, along, up, all }) => ({
-      x, y, bars: intervals([...along, ...up]), isPart: along.length + up.length < all.length,
-      points: beaten(points(x.reference, along, up), estimated, x, y),
+      x, y, bars: intervals([...along, ...up]), isPart: along.length + up.length < all.length, points: points(x.reference, along, up),
     }))
     .filter(({ points }) => points.length >= FEWEST)
     .map(({ x, y, bars, isPart, points }, number) => ({
       name: t("{workload}, {along} and {up}, against {reference}", {
         workload: x.workload, along: words(x.metric), up: words(y.metric), reference: x.reference,
       }),
-      figures: () => [pareto({ points, bars, isPart }, x, y, number, subjects)],
+      figures: () => [pareto({ points: beaten(points, verdicts, x, y), bars, isPart }, x, y, number, subjects)],
     }));
 }
 
@@ -88,22 +88,40 @@ function points(reference: string, along: Finding[], up: Finding[]): Omit<Point,
   return [{ subject: reference, x: REFERENCE, y: REFERENCE }, ...all];
 }
 
+/** Verdicts on pairs of subjects, by workload and metric: all pairs are looked up. */
+type Verdicts = Map<string, Map<string, Verdict>>;
+
+const kindOf = ({ workload, metric }: Finding): string => `${workload}\0${metric}`;
+const pairOf = (subject: string, reference: string): string => `${subject}\0${reference}`;
+
+/** Of several findings about the same the first counts. */
+function verdictsOf(findings: Finding[]): Verdicts {
+  const all: Verdicts = new Map();
+  for (const finding of findings) {
+    const [kind, pair] = [kindOf(finding), pairOf(finding.subject, finding.reference)];
+    const own = all.get(kind) ?? new Map<string, Verdict>();
+    all.set(kind, own);
+    if (!own.has(pair)) own.set(pair, finding.verdict);
+  }
+  return all;
+}
+
 /** Which of these another one was shown to beat: by verdicts, for estimates show nothing of subjects that nobody compared. */
-export function beaten(points: Omit<Point, "isBeaten">[], findings: Finding[], x: Finding, y: Finding): Point[] {
+function beaten(points: Omit<Point, "isBeaten">[], verdicts: Verdicts, x: Finding, y: Finding): Point[] {
+  const ofBoth = [x, y].map((kind) => verdicts.get(kindOf(kind)) ?? new Map<string, Verdict>());
   const beats = (one: string, other: string): boolean => {
-    const verdicts = [x, y].map((kind) => shown(findings, kind, one, other));
-    return verdicts.includes("better") && verdicts.every((verdict) => verdict === "better" || verdict === "equivalent");
+    const told = ofBoth.map((own) => shown(own, one, other));
+    return told.includes("better") && told.every((verdict) => verdict === "better" || verdict === "equivalent");
   };
   return points.map((point) => ({ ...point, isBeaten: points.some(({ subject }) => beats(subject, point.subject)) }));
 }
 
 /** The verdict on one subject against another, whichever of both was the reference. */
-function shown(findings: Finding[], kind: Finding, subject: string, other: string): Verdict | undefined {
-  const own = findings.filter(({ workload, metric }) => workload === kind.workload && metric === kind.metric);
-  const straight = own.find((one) => one.subject === subject && one.reference === other);
-  if (straight) return straight.verdict;
-  const turned = own.find((one) => one.subject === other && one.reference === subject);
-  return turned && TURNED[turned.verdict];
+function shown(verdicts: ReadonlyMap<string, Verdict>, subject: string, other: string): Verdict | undefined {
+  const straight = verdicts.get(pairOf(subject, other));
+  if (straight) return straight;
+  const turned = verdicts.get(pairOf(other, subject));
+  return turned && TURNED[turned];
 }
 
 /** The points of a figure, what their bars are, and whether some findings are left out. */
@@ -123,7 +141,7 @@ function pareto({ points, bars, isPart }: Drawn, x: Finding, y: Finding, number:
         reference: x.reference, intervals: bars,
       }),
       points.some(({ isBeaten }) => isBeaten)
-        ? t("Hollow: another subject was shown to be better in one of both, and better or equivalent in the other. Filled and named: nothing of the kind was shown, for want of evidence or of a comparison.")
+        ? t("Hollow: another subject was shown to be better in one of both, and better or equivalent in the other. Filled and named: nothing of the kind was shown.")
         : t("Of no subject was it shown that another one is better in one of both, and better or equivalent in the other."),
       ...(isPart ? [t("Left out: comparisons of which something forbids every verdict.")] : []),
     ].join(" "),
