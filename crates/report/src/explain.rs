@@ -2,15 +2,13 @@
 
 use crate::effect_words::{EffectWords, interval_in_words, ratio_in_words};
 use crate::emulated::is_hidden;
-use crate::few_boots::few_boots_of;
 use crate::observed::{Provenance, post_hoc};
 use crate::quantities::{
     against, bracketed, confidence, digits, direction, effects_found, p_value, percent, value,
 };
 use crate::verdict_table::words;
 use model::{
-    Binding, Caveat, CaveatCode, Effect, Finding, Findings, Question, Record, Role, Strength,
-    Verdict,
+    Binding, Caveat, CaveatCode, Effect, Finding, Findings, Question, Role, Strength, Verdict,
 };
 use phrases::{Language, counted, say};
 
@@ -22,8 +20,9 @@ const NAMED_BLOCKS: usize = 40;
 pub struct ExplainContext<'a> {
     /// All findings of the campaign.
     pub findings: &'a Findings,
-    /// Its records, which name the boots that they ran in.
-    pub records: &'a [Record],
+    /// What verdicts of so few boots cannot show ([`crate::few_boots_of`]): all records are looked
+    /// through for it, once for all findings.
+    pub few_boots: Option<&'a str>,
     /// Where its numbers come from.
     pub provenance: Provenance,
     /// Whether its records' binding to their plan was checked.
@@ -45,14 +44,6 @@ impl<'a> ExplainContext<'a> {
     /// Whether plan, experiment or records are not as they were written.
     fn is_evidence_changed(&self) -> bool {
         self.of_campaign().any(|caveat| caveat.code == CaveatCode::EvidenceChanged)
-    }
-
-    /// What verdicts of so few boots cannot show.
-    fn few_boots(&self) -> Option<String> {
-        if self.is_evidence_changed() {
-            return None;
-        }
-        few_boots_of(self.findings, self.records, self.language)
     }
 
     /// Whether its numbers were not collected in blocks.
@@ -345,7 +336,7 @@ fn verdict(finding: &Finding, context: &ExplainContext<'_>) -> String {
             level = short(look.alpha)
         )
     });
-    let told = [Some(verdict), look, context.few_boots()];
+    let told = [Some(verdict), look, context.few_boots.map(str::to_owned)];
     told.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 

@@ -24,15 +24,25 @@ pub(crate) fn few_boots(report: &Report) -> Option<String> {
     if report.is_evidence_changed() {
         return None;
     }
-    few_boots_of(&report.findings, &report.records, report.language)
+    told(&report.findings, &report.records, report.language)
 }
 
-/// The same of findings with their records, which are as they were written.
-pub(crate) fn few_boots_of(
+/// The same where no report stands around it, with what the store says of the campaign's files.
+pub fn few_boots_of(
     findings: &Findings,
     records: &[Record],
+    store_caveats: &[Caveat],
     language: Language,
 ) -> Option<String> {
+    let mut caveats = findings.caveats.iter().chain(store_caveats);
+    if caveats.any(|one| one.code == CaveatCode::EvidenceChanged) {
+        return None;
+    }
+    told(findings, records, language)
+}
+
+/// The same of records that are as they were written.
+fn told(findings: &Findings, records: &[Record], language: Language) -> Option<String> {
     let is_of_boots =
         |one: &Caveat| matches!(one.code, CaveatCode::SingleBoot | CaveatCode::FewBoots);
     if !findings.caveats.iter().any(is_of_boots) || judged(findings).next().is_none() {
@@ -48,13 +58,13 @@ pub(crate) fn few_boots_of(
     }
     let counts = || by_subject.values().map(BTreeSet::len);
     let (fewest, most) = (counts().min()?, counts().max()?);
-    let told = match (boots.len(), most) {
+    let sentence = match (boots.len(), most) {
         (1, _) => SHARED,
         (all, 1) if all == by_subject.len() => OWN,
         (_, 1) => EACH,
         (all, _) => return Some(several(all, fewest, language)),
     };
-    Some(language.word(told).to_owned())
+    Some(language.word(sentence).to_owned())
 }
 
 /// The same of several boots of a subject. The caveat says that the reference has fewer than five

@@ -40,6 +40,7 @@ pub use caveats::CaveatView;
 pub use compare::{Comparison, Fact, Facts, compare};
 pub use ejections::Ejections;
 pub use explain::{ExplainContext, explain};
+pub use few_boots::few_boots_of;
 pub use grid::{
     Axis, CellQuestion, Cells, Grid, GridComparison, GridEffect, GridMean, GridRatio, GridRun,
     GridSubject, GridValue, has_grid,

@@ -7,7 +7,7 @@ use model::{
     Obstacle, Outcome, Plan, Planning, Record, Records, Reduction, Role, Sample, Strength, Unit,
     Verdict, WorkloadPlan,
 };
-use report::{Inputs, Language};
+use report::{Inputs, Language, few_boots_of};
 use std::collections::BTreeMap;
 
 /// Everything that a report is made from.
@@ -47,6 +47,11 @@ impl Campaign {
             is_absolute: false,
             language: self.language,
         }
+    }
+
+    /// What `explain` is given of its boots.
+    pub fn few_boots(&self) -> Option<String> {
+        few_boots_of(&self.findings, &self.records, &self.store_caveats, self.language)
     }
 }
 

@@ -673,6 +673,27 @@ fn what_few_boots_cannot_show_is_said_of_no_evidence_that_was_edited() {
     assert_of_other_boots(&campaign, code, None);
 }
 
+/// All records are looked through for it, which is not done for each finding.
+#[test]
+fn what_few_boots_cannot_show_is_explained_of_each_finding_as_it_was_found_once() {
+    let campaign = quiet();
+    for sentence in [Some("It speaks of one boot."), None] {
+        let context = ExplainContext {
+            findings: &campaign.findings,
+            few_boots: sentence,
+            provenance: Provenance::of_plan(&campaign.plan),
+            binding: campaign.binding,
+            store_caveats: &campaign.store_caveats,
+            is_absolute: true,
+            language: campaign.language,
+        };
+        for finding in &campaign.findings.findings {
+            let text = explain(finding, &context).join("\n");
+            assert_eq!(text.contains("It speaks of one boot."), sentence.is_some(), "{text}");
+        }
+    }
+}
+
 #[test]
 fn nothing_of_a_machine_passes_where_none_was_observed() {
     for (origin, campaign) in stored::of_each_origin() {
@@ -894,9 +915,10 @@ pub fn texts(origin: &str, campaign: &Campaign) -> Vec<(&'static str, String)> {
             }
         }
     }
+    let few_boots = campaign.few_boots();
     let context = ExplainContext {
         findings: &campaign.findings,
-        records: &campaign.records,
+        few_boots: few_boots.as_deref(),
         provenance: Provenance::of_plan(&campaign.plan),
         binding: campaign.binding,
         store_caveats: &campaign.store_caveats,

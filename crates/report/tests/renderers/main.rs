@@ -61,7 +61,7 @@ fn explained(
         finding,
         &ExplainContext {
             findings,
-            records: &[],
+            few_boots: None,
             provenance,
             binding,
             store_caveats: &[],

@@ -163,9 +163,10 @@ fn what_explanations_and_slides_say_of_a_step_is_gone_with_its_field() {
 }
 
 fn explained(campaign: &Campaign) -> String {
+    let few_boots = campaign.few_boots();
     let context = report::ExplainContext {
         findings: &campaign.findings,
-        records: &campaign.records,
+        few_boots: few_boots.as_deref(),
         provenance: report::Provenance::of_plan(&campaign.plan),
         binding: campaign.binding,
         store_caveats: &campaign.store_caveats,

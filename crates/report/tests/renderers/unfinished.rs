@@ -175,7 +175,7 @@ fn what_does_not_vary_is_explained_by_its_reason() {
     finding.effect.as_mut().unwrap().p_equivalence = None;
     let context = ExplainContext {
         findings: &campaign.findings,
-        records: &campaign.records,
+        few_boots: None,
         provenance: Provenance::Ran,
         binding: campaign.binding,
         store_caveats: &[],

@@ -13,14 +13,16 @@ const LEAST_WIDTH: usize = 20;
 
 pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
+    let language = legible(arguments.presentation.language);
+    let few_boots = report::few_boots_of(&findings, &loaded.records, &loaded.caveats, language);
     let context = ExplainContext {
         findings: &findings,
-        records: &loaded.records,
+        few_boots: few_boots.as_deref(),
         provenance: Provenance::of_plan(&loaded.plan),
         binding: loaded.binding,
         store_caveats: &loaded.caveats,
         is_absolute: arguments.presentation.absolute,
-        language: legible(arguments.presentation.language),
+        language,
     };
     let wanted = arguments.finding.as_deref();
     let chosen: Vec<&Finding> =
