@@ -381,13 +381,27 @@ describe.skipIf(!program)("the live view", () => {
     await says(page, /▲ clearly better/);
     // What has to be known of either stands below its name, whether they differ in it or not.
     expect(await page.locator("li .attempt").count()).toBe(2);
-    expect(await page.locator("li .banner", { hasText: "SINGLE_BOOT" }).count()).toBe(2);
+    expect(await page.locator("li .boots").allTextContents()).toEqual([golden("mixed").few_boots, golden("measured").few_boots]);
     const rows = await page.$$eval("#matched tbody tr", (all) => all.length);
     expect(rows).toBe(golden("measured").findings.length);
     await page.focus("#matched th:nth-child(3) button");
     await page.keyboard.press("Enter");
     expect(await page.getAttribute("#matched th:nth-child(3)", "aria-sort")).toBe("ascending");
     expect(wrong).toEqual([]);
+  });
+
+  test("nothing is said of boots of edited records where they are compared, and once that nothing binds others", async () => {
+    const caveat = (code: string, meaning: string) => ({ code, meaning, places: [] });
+    const edited = { ...golden("measured"), caveats: [caveat("SINGLE_BOOT", "One boot."), caveat("EVIDENCE_CHANGED", "Edited.")] };
+    delete edited.few_boots;
+    const attempt = "Attempt 1. Bound to nothing.";
+    server.pages.set("one", edited);
+    server.pages.set("other", { ...golden("mixed"), attempt, caveats: [caveat("EVIDENCE_UNBOUND", "Bound to nothing.")] });
+    const { page } = await open("compare/one/other");
+    await page.waitForSelector("#matched tbody tr");
+    expect(await page.locator("li .banner").allTextContents()).toEqual(["EVIDENCE_CHANGED: Edited."]);
+    expect(await page.locator("li .boots").allTextContents()).toEqual([golden("mixed").few_boots]);
+    expect(await page.locator("li .attempt").last().textContent()).toBe(attempt);
   });
 
   test("a table is copied as Markdown in the order in which it is sorted", async () => {

@@ -13,17 +13,18 @@ const OF_EVIDENCE: &str = "EVIDENCE_";
 /// One thing that has to be known before a verdict is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Premise {
-    /// What it is about, one word for programs: `origin`, `evidence`, `attempt` or `boots`.
+    /// What it is about, one word for programs: `origin`, `quick`, `evidence`, `attempt` or `boots`.
     pub about: &'static str,
     /// The sentences. Names in them come from files.
     pub text: String,
 }
 
-/// Where the numbers of a campaign come from, unless they were measured; what speaks against its
-/// evidence; which attempt it is; and what one boot cannot show.
+/// Where the numbers of a campaign come from, unless they were measured; that it is smaller than
+/// declared; what speaks against its evidence; which attempt it is; and what few boots cannot show.
 pub fn premises(report: &Report) -> Vec<Premise> {
     let told = [
         ("origin", origins(report)),
+        ("quick", quick(report).into_iter().collect()),
         ("evidence", evidence(report)),
         ("attempt", attempt_and_resumptions(report).into_iter().collect()),
         ("boots", few_boots(report).into_iter().collect()),
@@ -48,6 +49,12 @@ fn origins(report: &Report) -> Vec<String> {
         language.word("Emulated processor: ratios may be read, values may not.").to_owned()
     });
     [imported, simulated, emulated].into_iter().flatten().collect()
+}
+
+/// That `--quick` made it smaller.
+fn quick(report: &Report) -> Option<String> {
+    let told = || report.language.word("Quick: fewer blocks and shorter trials than declared.");
+    report.design.is_quick.then(|| told().to_owned())
 }
 
 /// What speaks against its evidence, each with its code.

@@ -1,7 +1,7 @@
 import { confidence, estimate, strengthAndVerdict, VERDICT_SYMBOLS } from "../format";
-import type { CaveatView, Finding } from "../generated/page";
+import type { Finding } from "../generated/page";
 import type { Page } from "../model";
-import { levelsOf } from "../parts/Facts";
+import { FewBoots, levelsOf } from "../parts/Facts";
 import { Banners, warnedOf } from "../parts/Report";
 import { type Column, IntervalBar, reachOf, SortTable } from "../parts/SortTable";
 import { Table } from "../parts/Table";
@@ -107,13 +107,11 @@ function Effects({ names, rows }: { names: Pair<string>; rows: Row[] }) {
   return <SortTable label={t("effects of both campaigns")} rows={rows} columns={columns} id={({ key }) => key} />;
 }
 
-/** What speaks against the evidence, and what one boot cannot show. */
-const isPremise = ({ code }: CaveatView): boolean =>
-  code.startsWith("EVIDENCE_") || code === "SINGLE_BOOT" || code === "FEW_BOOTS";
-
 /** What has to be known of a campaign before its effects are read, whether the other has it too or not. */
 function Premises({ page }: { page: Page }) {
   const { attempt, caveats, design } = page;
+  // That nothing binds the records may stand beside the attempt already.
+  const ofEvidence = caveats.filter(({ code, meaning }) => code.startsWith("EVIDENCE_") && !(attempt ?? "").includes(meaning));
   return (
     <>
       {attempt && <p class="attempt">{attempt}</p>}
@@ -123,11 +121,12 @@ function Premises({ page }: { page: Page }) {
         </p>
       )}
       <Banners {...warnedOf(page)} />
-      {caveats.filter(isPremise).map(({ code, meaning }) => (
+      {ofEvidence.map(({ code, meaning }) => (
         <p key={code} class="banner">
           {code}: {meaning}
         </p>
       ))}
+      <FewBoots page={page} />
     </>
   );
 }

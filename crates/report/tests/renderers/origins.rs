@@ -346,7 +346,7 @@ fn two_campaigns_of_one_origin_say_it_both() {
 }
 
 #[test]
-fn premises_name_what_speaks_against_the_evidence_and_what_one_boot_cannot_show() {
+fn premises_name_a_quick_campaign_other_evidence_and_what_one_boot_cannot_show() {
     let of = |campaign: &Campaign, about: &str| -> Vec<String> {
         let all = premises(&view(&campaign.inputs()));
         all.into_iter().filter(|one| one.about == about).map(|one| one.text).collect()
@@ -354,6 +354,10 @@ fn premises_name_what_speaks_against_the_evidence_and_what_one_boot_cannot_show(
     let sound = measured();
     assert_eq!(of(&sound, "evidence"), Vec::<String>::new());
     assert_eq!(of(&sound, "boots").len(), 1);
+    assert_eq!(of(&sound, "quick"), Vec::<String>::new());
+    let mut quick = measured();
+    quick.plan.is_quick = true;
+    assert_eq!(of(&quick, "quick"), ["Quick: fewer blocks and shorter trials than declared."]);
     assert_eq!(of(&without_boots(measured()), "boots"), Vec::<String>::new());
     let unbound = Campaign { binding: Binding::Absent, ..measured() };
     let told = of(&unbound, "evidence");

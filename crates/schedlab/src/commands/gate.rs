@@ -332,6 +332,16 @@ mod tests {
             let told = gated(stored!("measured"), Binding::Absent, format);
             assert!(told.contains("EVIDENCE_UNBOUND: "), "{told}");
         }
+        let [plan, records, findings] = stored!("measured");
+        let quick = plan.replace("\"is_quick\": false", "\"is_quick\": true");
+        for format in FORMATS {
+            let sentence = "Quick: fewer blocks and shorter trials than declared.";
+            let told = gated([&quick, records, findings], Binding::Checked, format);
+            assert!(told.contains(sentence), "{told}");
+            assert!(!gated(stored!("measured"), Binding::Checked, format).contains(sentence));
+        }
+        let xml = gated([&quick, records, findings], Binding::Checked, GateFormat::Junit);
+        assert!(xml.contains("<property name=\"quick\""), "{xml}");
         let xml = gated(stored!("simulated"), Binding::Absent, GateFormat::Junit);
         for about in ["origin", "evidence", "attempt"] {
             assert!(xml.contains(&format!("<property name=\"{about}\"")), "{about}: {xml}");
