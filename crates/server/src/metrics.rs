@@ -59,6 +59,7 @@ struct Quantile {
     workload: String,
     source: String,
     subject: String,
+    origin: &'static str,
     quantile: &'static str,
 }
 
@@ -206,7 +207,7 @@ fn latencies(registry: &mut Registry, snapshot: &LiveCampaign) {
         .flat_map(|latency| last_of_each(latency).into_iter().map(move |point| (latency, point)))
         .collect();
     for (latency, point) in last.iter().take(MOST_OF_A_KIND) {
-        for (labels, value_ns) in quantiles(latency, point) {
+        for (labels, value_ns) in quantiles(latency, point, snapshot.origin.word()) {
             family.get_or_create(&labels).set(value_ns as f64 / 1e9);
         }
     }
@@ -225,13 +226,15 @@ fn last_of_each(latency: &LatencySeries) -> Vec<&LatencyPoint> {
 fn quantiles<'a>(
     latency: &'a LatencySeries,
     point: &'a LatencyPoint,
+    origin: &'static str,
 ) -> impl Iterator<Item = (Quantile, u64)> + 'a {
     let all = [("0.5", point.p50), ("0.99", point.p99), ("0.999", point.p999)];
-    all.into_iter().filter_map(|(quantile, value)| {
+    all.into_iter().filter_map(move |(quantile, value)| {
         let labels = Quantile {
             workload: latency.workload.clone(),
             source: latency.source.clone(),
             subject: point.subject.clone(),
+            origin,
             quantile,
         };
         Some((labels, value?))
@@ -349,7 +352,7 @@ mod tests {
             "schedlab_trials{state=\"failed\"} 1",
             "schedlab_time_left_seconds 81.5",
             "schedlab_latency_seconds{workload=\"wakeup\",source=\"wakeup_latency\",\
-             subject=\"other\",quantile=\"0.5\"} 0.0000015",
+             subject=\"other\",origin=\"measured\",quantile=\"0.5\"} 0.0000015",
             "schedlab_cpu_waiting_tasks{cpu=\"3\"} 1.5",
             "schedlab_cpu_foreign_ratio 0.125",
         ] {
@@ -362,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn each_effect_and_verdict_says_where_its_numbers_come_from() {
+    fn each_effect_verdict_and_latency_says_where_its_numbers_come_from() {
         for (origin, word) in [
             (NumberOrigin::Measured, "measured"),
             (NumberOrigin::Simulated, "simulated"),
@@ -378,6 +381,7 @@ mod tests {
                 "schedlab_effect_high_ratio{",
                 "schedlab_effect_pairs{",
                 "schedlab_verdict{",
+                "schedlab_latency_seconds{",
             ] {
                 let told: Vec<&String> = all.iter().filter(|line| line.starts_with(name)).collect();
                 let label = format!("origin=\"{word}\"");
