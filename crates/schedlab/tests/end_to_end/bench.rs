@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Output};
 use std::time::{Duration, Instant};
 
 /// A simulated subject that is a tenth faster: decided in the blink of an eye.
@@ -103,8 +103,12 @@ impl Bench {
         command
     }
 
+    /// Runs, and accepts any end but a fault of schedlab itself. Kills at a step of a machine of
+    /// files are ends, too.
     pub fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
+        let output = self.command(arguments).output().unwrap();
+        assert!(!is_own_fault(output.status), "{arguments:?}: {}", errors(&output));
+        output
     }
 
     /// Runs and insists on the exit code; returns standard output.
@@ -253,6 +257,11 @@ pub fn assert_inert(what: &str, output: &Output) {
     }
 }
 
+/// Whether schedlab itself failed: a command turns a panic into 9, and a role ends in 101.
+pub fn is_own_fault(status: ExitStatus) -> bool {
+    matches!(status.code(), Some(9 | 101))
+}
+
 /// The words of a process, with a blank after each; none of one that has ended.
 pub fn command_line(pid: i32) -> String {
     let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -285,6 +294,18 @@ pub fn wait_within(patience: Duration, what: &str, mut is_so: impl FnMut() -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    fn a_panic_is_a_fault_of_schedlab_and_neither_a_verdict_nor_a_kill_is_one() {
+        let exited = |code: i32| is_own_fault(ExitStatus::from_raw(code << 8));
+        assert!(exited(9) && exited(101));
+        let others = [0, 1, 2, 3, 4, 5, 6, 7, 8, 125, 130, 143];
+        assert_eq!(others.into_iter().find(|code| exited(*code)), None);
+        // Signals 9 and 101: of no exit code.
+        assert!(!is_own_fault(ExitStatus::from_raw(9)));
+        assert!(!is_own_fault(ExitStatus::from_raw(101)));
+    }
 
     #[test]
     fn a_bench_finds_the_processes_with_its_mark_and_none_of_a_neighbours() {

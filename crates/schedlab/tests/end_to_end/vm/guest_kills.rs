@@ -3,7 +3,7 @@
 
 use super::faults::Mounted;
 use super::{Guests, has_guests, kill, wait_until};
-use crate::bench::errors;
+use crate::bench::{errors, is_own_fault};
 use crate::kill_series::{KeptRecords, KillSeries, record_count};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
@@ -65,7 +65,7 @@ fn wait_or_end(
 
 /// A run that ended by itself did not break.
 fn assert_ended(status: ExitStatus) {
-    assert!(status.code().is_some_and(|code| code != 101), "{status}");
+    assert!(status.code().is_some() && !is_own_fault(status), "{status}");
 }
 
 #[test]
