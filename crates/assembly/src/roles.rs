@@ -4,6 +4,7 @@ use crate::catalogue::trial_catalogue;
 use contract::{Error, Interrupt, Result};
 use net_workloads::NetServer;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 use sys::Machine;
 
@@ -33,7 +34,7 @@ fn keep_scheduler(arguments: &[OsString]) -> i32 {
     match arguments {
         [choice] => schedulers::own::serve(&choice.to_string_lossy()),
         _ => {
-            anstream::eprintln!("expected a scheduler with its parameters, such as bfs");
+            tell("expected a scheduler with its parameters, such as bfs");
             USAGE
         }
     }
@@ -48,7 +49,7 @@ fn serve_peer() -> i32 {
     });
     served.map_or_else(
         |error| {
-            anstream::eprintln!("{}", error.one_line());
+            tell(&error.one_line());
             1
         },
         |()| 0,
@@ -59,10 +60,16 @@ fn guardian(arguments: &[OsString]) -> i32 {
     match machine_of_arguments(arguments) {
         Ok(machine) => executor::serve_guardian(&machine, &trial_catalogue()),
         Err(error) => {
-            anstream::eprintln!("guardian: {error}");
+            tell(&format!("guardian: {error}"));
             1
         }
     }
+}
+
+/// Writes lines to the role's log. Whatever they quote, a terminal that shows it obeys none of it.
+fn tell(text: &str) {
+    // There is nobody to tell when this fails.
+    let _ = writeln!(std::io::stderr(), "{}", model::legible_lines(text));
 }
 
 /// The arguments that tell the guardian the same machine.

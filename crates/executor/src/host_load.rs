@@ -80,8 +80,13 @@ impl Drop for HostLoadProcess {
 pub fn serve_host_load(catalogue: &Catalogue) -> i32 {
     let Err(error) = serve(catalogue) else { return 0 };
     // Its log; where that cannot be written, nobody can be told.
-    let _ = writeln!(io::stderr(), "the generator on the host ends: {error}");
+    let _ = writeln!(io::stderr(), "{}", end_line(&error));
     1
+}
+
+/// Why it ends, for its log: a guest's order may be quoted in it, of which a terminal obeys nothing.
+fn end_line(error: &io::Error) -> String {
+    model::legible_lines(&format!("the generator on the host ends: {error}")).into_owned()
 }
 
 fn serve(catalogue: &Catalogue) -> io::Result<()> {
@@ -204,6 +209,12 @@ mod tests {
 
     fn to_port(port: u64) -> Parameters {
         Parameters([(PORT.name().to_owned(), ParameterValue::Count(port))].into())
+    }
+
+    #[test]
+    fn a_terminal_that_shows_the_log_obeys_nothing_of_it() {
+        let told = end_line(&io::Error::other("a\u{1b}[2J\u{202e}"));
+        assert_eq!(told, "the generator on the host ends: a\\u001b[2J\\u202e");
     }
 
     #[test]

@@ -13,14 +13,15 @@ use crate::exit::ExitCode;
 use crate::output::tell;
 use clap::{CommandFactory, Parser};
 use contract::Result;
+use model::written_out;
+use std::ffi::OsString;
 
 /// Parses the command line and does what it says.
-pub(crate) fn dispatch(arguments: Vec<std::ffi::OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+pub(crate) fn dispatch(arguments: Vec<OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // clap chooses the stream; there is nobody to tell when that fails.
-            let _ = error.print();
+            tell_misread(&error, &arguments);
             return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Done };
         }
     };
@@ -30,6 +31,24 @@ pub(crate) fn dispatch(arguments: Vec<std::ffi::OsString>) -> ExitCode {
             tell(&format!("schedlab: {error}"));
             ExitCode::from(&error)
         }
+    }
+}
+
+/// Says why the command line cannot be meant, or shows the help that it asks for. clap quotes
+/// arguments as they are, and a shell's pattern names files of others: what is shown is the same
+/// error of a command line in which a terminal obeys nothing.
+fn tell_misread(error: &clap::Error, arguments: &[OsString]) {
+    let legible = |argument: &OsString| {
+        // An end of a line, too: what stands behind it would pass for a line of ours.
+        written_out(&argument.to_string_lossy()).replace('\n', "\\n")
+    };
+    match Cli::try_parse_from(arguments.iter().map(legible)) {
+        Err(shown) if shown.kind() == error.kind() => {
+            // clap chooses the stream; there is nobody to tell when that fails.
+            let _ = shown.print();
+        }
+        // Where it is no longer the same error, it is told without styles.
+        _ => tell(error.render().to_string().trim_end()),
     }
 }
 

@@ -5,10 +5,12 @@ use crate::bench::{Bench, KNOWN_EFFECT, UnprivilegedUser, assert_inert, errors};
 use executor::{JournalEntry, Lock, LockHolder, journal_text};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use sys::{Machine, PrivateDirectory};
@@ -115,6 +117,54 @@ fn a_terminal_obeys_nothing_that_a_lock_holder_or_a_journal_says() {
     check("doctor", 0, &["doctor"]);
     check("restore --check", 7, &["restore", "--check"]);
     check("restore", 7, &["restore"]);
+}
+
+#[test]
+fn a_terminal_obeys_nothing_of_an_argument_that_is_refused() {
+    let bench = Bench::new();
+    // As a pattern of the shell names files of others.
+    let name = format!("b{HOSTILE}\nFORGED: verified");
+    let option = format!("--{name}");
+    let check = |words: &[&OsStr], is_quoted: bool| {
+        let output = bench.command(&[]).args(words).output().unwrap();
+        assert_inert("a refusal", &output);
+        let told = errors(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("error: "), "{told}");
+        assert!(!told.lines().any(|line| line.starts_with("FORGED")), "{told}");
+        assert!(told.contains("b\\u001b[2J\\u001b]0;x\\u0007") || !is_quoted, "{told}");
+    };
+    let [verify, file] = ["verify", "a.tar.gz"].map(OsStr::new);
+    let [name, option] = [&name, &option].map(OsStr::new);
+    check(&[verify, file, name], true);
+    check(&[verify, option], true);
+    check(&[name], true);
+    // Neither is UTF-8; of the second nothing is quoted.
+    let broken = [option.as_bytes(), &[0xff]].concat();
+    let broken = OsStr::from_bytes(&broken);
+    check(&[verify, file, broken], true);
+    check(&[OsStr::new("plan"), file, OsStr::new("--venue"), broken], false);
+    // With colours, which are clap's alone.
+    let mut coloured = bench.command(&["verify"]);
+    coloured.args([file, name]).env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR");
+    let output = coloured.output().unwrap();
+    let told = errors(&output);
+    assert!(told.contains("\u{1b}[") && !told.contains("\u{1b}]0;"), "{told:?}");
+    assert!(!told.contains("\u{1b}[2J") && !told.contains('\u{202e}'), "{told:?}");
+}
+
+#[test]
+fn a_terminal_obeys_nothing_that_a_role_says_in_its_log() {
+    let bench = Bench::new();
+    // No directory, so that no machine can be made of it.
+    let root = bench.path().join(HOSTILE);
+    fs::write(&root, "").unwrap();
+    let mut guardian = Command::new(env!("CARGO_BIN_EXE_schedlab"));
+    let output = guardian.arg("__guardian").arg(bench.path()).arg(&root).output().unwrap();
+    assert_inert("a guardian", &output);
+    let told = errors(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.starts_with("guardian: ") && told.contains("\\u001b[2J"), "{told}");
 }
 
 #[test]

@@ -74,5 +74,5 @@ fn input_ended() -> io::Result<bool> {
 
 fn tell(text: &str) {
     // Nothing is lost when nobody can read it: the exit status says as much.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", model::legible_lines(text));
 }
