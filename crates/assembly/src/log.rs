@@ -84,7 +84,7 @@ where
     tracing_subscriber::registry().with(lines).with(filter)
 }
 
-/// Makes writers of lines that a terminal does not obey.
+/// Makes writers of lines that a terminal does not obey, and that have an end.
 struct InertLines<W>(fn() -> W);
 
 impl<'a, W: Write + 'a> MakeWriter<'a> for InertLines<W> {
@@ -102,7 +102,7 @@ impl<W: Write> Write for InertLine<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let line = text.strip_suffix('\n').unwrap_or(&text);
-        let inert = model::inert(line);
+        let inert = model::inert_text(line);
         // In one piece, so that lines of several processes do not mix.
         let line = LOG_PREFIX.chars().chain(inert.chars()).chain(['\n']);
         self.0.write_all(line.collect::<String>().as_bytes())?;
@@ -168,6 +168,18 @@ mod tests {
             "{text}"
         );
         assert!(rest.is_empty() && !line.chars().any(char::is_control), "{text:?}");
+    }
+
+    #[test]
+    fn no_line_is_endless_whatever_it_quotes() {
+        let mut written = Vec::new();
+        let line = "é".repeat(model::LONGEST_TEXT + 7) + "\n";
+        let taken = InertLine(&mut written).write(line.as_bytes()).unwrap();
+        assert_eq!(taken, line.len());
+        let told = String::from_utf8(written).unwrap();
+        assert!(told.starts_with(LOG_PREFIX), "{LOG_PREFIX}");
+        assert!(told.ends_with("é.. (7 more characters)\n"), "{} bytes", told.len());
+        assert_eq!(told.matches('é').count(), model::LONGEST_TEXT);
     }
 
     #[test]

@@ -6,6 +6,9 @@ use std::fmt::Write;
 
 /// A line for a person is not longer than this many characters; the rest is told by its number.
 pub const LONGEST_LINE: usize = 4_096;
+/// Nor is a text of a report or a line of a log longer than this many characters. It is more than a
+/// paragraph that names a thousand subjects or a log's line of QEMU's arguments has.
+pub const LONGEST_TEXT: usize = 65_536;
 
 /// Whether a terminal, browser or office program obeys this character instead of showing it, or
 /// shows nothing in its place: the controls C0, DEL and C1 (Unicode `Cc`), ends of lines and
@@ -34,6 +37,26 @@ pub fn is_obeyed(letter: char) -> bool {
 #[must_use]
 pub fn inert(text: &str) -> Cow<'_, str> {
     replaced(text, is_obeyed)
+}
+
+/// The same, and of what is longer than [`LONGEST_TEXT`] the rest is told by its number, in letters
+/// that every locale has.
+#[must_use]
+pub fn inert_text(text: &str) -> Cow<'_, str> {
+    match shortened(text, LONGEST_TEXT) {
+        Some((begin, more)) => Cow::Owned(format!("{}.. ({more} more characters)", inert(begin))),
+        None => inert(text),
+    }
+}
+
+/// So many characters of a text that has more, and how many are left.
+fn shortened(text: &str, most: usize) -> Option<(&str, usize)> {
+    // As many bytes as it may have characters: nothing to count.
+    if text.len() <= most {
+        return None;
+    }
+    let (at, _) = text.char_indices().nth(most)?;
+    Some((&text[..at], text[at..].chars().count()))
 }
 
 /// Lines without such characters: each becomes a sign of one column, ends of lines stay.
@@ -83,10 +106,9 @@ pub fn legible_lines(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-        match line.char_indices().nth(LONGEST_LINE) {
-            Some((at, _)) => {
-                let more = line[at..].chars().count();
-                shown.push_str(&written_out(&line[..at]));
+        match shortened(line, LONGEST_LINE) {
+            Some((begin, more)) => {
+                shown.push_str(&written_out(begin));
                 let _ = write!(shown, "… ({more} more characters)");
             }
             None => shown.push_str(&written_out(line)),
@@ -262,5 +284,14 @@ mod tests {
         let expected = format!("{}… (2 more characters)\nshort\n", "x".repeat(LONGEST_LINE));
         assert_eq!(shown, expected);
         assert_eq!(legible_lines("\u{202e}\tx\n"), "\\u202e\tx\n");
+    }
+
+    #[test]
+    fn a_text_of_a_report_that_is_too_long_says_how_much_is_missing() {
+        let whole = "é".repeat(LONGEST_TEXT);
+        assert!(matches!(inert_text(&whole), Cow::Borrowed(_)), "no longer than it may be");
+        let shown = inert_text(&format!("\u{1b}{whole}\n")).into_owned();
+        let kept = &whole[..whole.len() - "é".len()];
+        assert_eq!(shown, format!("\u{fffd}{kept}.. (2 more characters)"));
     }
 }

@@ -75,7 +75,8 @@ pub use format::{
 pub use given::{DEFAULT_ALPHA, GivenChoices};
 pub use histogram::{Histogram, HistogramError, counting_buckets};
 pub use inert::{
-    LONGEST_LINE, inert, inert_json, inert_lines, is_obeyed, legible_lines, written_out,
+    LONGEST_LINE, LONGEST_TEXT, inert, inert_json, inert_lines, inert_text, is_obeyed,
+    legible_lines, written_out,
 };
 pub use kernel_version::KernelVersion;
 pub use level::Level;

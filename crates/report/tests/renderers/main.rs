@@ -219,6 +219,17 @@ fn nothing_decided_and_nothing_run_are_said_in_words() {
 }
 
 #[test]
+fn of_a_text_of_a_megabyte_a_terminal_gets_a_bounded_part_and_how_much_is_missing() {
+    let mut campaign = mixed();
+    campaign.plan.title = "word ".repeat(200_000);
+    let text = drawn(&campaign, "terminal", page(80));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains("more characters)"), "{} bytes", text.len());
+    let shown = words.iter().filter(|word| **word == "word").count();
+    assert!((10_000..20_000).contains(&shown), "{shown} words of it");
+}
+
+#[test]
 fn a_plain_page_is_plain_ascii_and_a_coloured_one_has_the_same_text() {
     let verbose = Page { is_verbose: true, ..page(80) };
     let ascii = drawn(&mixed(), "terminal", Page { is_unicode: false, ..verbose });

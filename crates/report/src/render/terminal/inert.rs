@@ -4,9 +4,10 @@ use crate::render::Page;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Text in which nothing moves the cursor, changes a colour or turns the order of letters
-/// round (Unicode TR9): each such character becomes a sign of one column.
+/// round (Unicode TR9): each such character becomes a sign of one column. A campaign of somebody
+/// else's may quote megabytes, of which no more is drawn than a reader could go through.
 pub(super) fn inert(text: &str) -> String {
-    model::inert(text).into_owned()
+    model::inert_text(text).into_owned()
 }
 
 /// What was drawn, in the letters and the width of the page. Of what a terminal obeys only ends
@@ -94,6 +95,14 @@ mod tests {
         let hostile = "a\u{1b}[2Jb\u{7}c\u{9b}d\u{202e}e\r\n한\u{301}";
         let text = inert(hostile);
         assert_eq!(text, "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}\u{fffd}한\u{301}");
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_says_how_much_is_missing_in_letters_of_every_locale() {
+        let text = inert(&"x\u{7}".repeat(model::LONGEST_TEXT));
+        let missing = format!(".. ({} more characters)", model::LONGEST_TEXT);
+        assert!(text.ends_with(&format!("x\u{fffd}{missing}")), "{} bytes", text.len());
+        assert_eq!(text.chars().count(), model::LONGEST_TEXT + missing.len());
     }
 
     #[test]
