@@ -7,7 +7,7 @@ use crate::cli::{Common, Execution, PlanOptions, Presentation};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::{Error, ErrorKind, RateSearch, Result};
-use model::{Outcome, Record, SampleData, format_duration, parse_duration};
+use model::{Outcome, Record, SampleData, format_duration, parse_duration, written_out};
 use std::io::Write;
 use std::path::Path;
 use toml::{Table, Value};
@@ -247,13 +247,18 @@ fn check_writable(path: &Path, options: &PlanOptions) -> Result<()> {
     Ok(())
 }
 
+/// What stands above an experiment that was made. The path is somebody's text: a comment ends with
+/// its line, and TOML has no controls in it.
+fn heading(origin: &Path) -> String {
+    let origin = written_out(&origin.display().to_string()).replace('\n', "\\n");
+    format!(
+        "# Made from {origin} by `schedlab capacity`: its subjects at parts of the highest rate that\n\
+         # was sustained on the machine where it was made.\n"
+    )
+}
+
 fn write(path: &Path, experiment: &Table, origin: &Path) -> Result<()> {
-    let text = format!(
-        "# Made from {} by `schedlab capacity`: its subjects at parts of the highest rate that was\n\
-         # sustained on the machine where it was made.\n\n{}",
-        origin.display(),
-        encode(experiment)?
-    );
+    let text = format!("{}\n{}", heading(origin), encode(experiment)?);
     // One that came meanwhile is somebody's work.
     let mut options = std::fs::File::options();
     let file = options.write(true).create_new(true).open(path);
@@ -349,6 +354,17 @@ mod tests {
         let why = |label| chosen(&experiment, label).unwrap_err().to_string();
         assert!(why(Some("messaging")).contains("no requests at rates of ours"));
         assert!(why(Some("plian")).contains("messaging, plain"), "{}", why(Some("plian")));
+    }
+
+    #[test]
+    fn the_path_of_an_experiment_stays_in_the_comment_whatever_it_holds() {
+        let hostile = Path::new("a\nvenue = \"host\"\r\nb\u{1b}[2J\u{202e}\u{2028}\u{7f}.toml");
+        let text = heading(hostile);
+        assert_eq!(toml::from_str::<Table>(&text).unwrap(), Table::new());
+        assert!(text.lines().count() == 2 && text.ends_with('\n'), "{text:?}");
+        let shown = r#"a\nvenue = "host"\u000d\nb\u001b[2J\u202e\u2028\u007f.toml"#;
+        assert!(text.contains(shown), "{text:?}");
+        assert!(heading(Path::new("x.toml")).starts_with("# Made from x.toml by "));
     }
 
     #[test]
