@@ -95,7 +95,9 @@ pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> 
     let loaded = load_documents(&HostFiles, directory)?;
     let state = read_state_on(&HostFiles, directory)?;
     let HeldRecords { records, digests } = held;
-    let scanned = Scan { records, digests, is_bound: true, complete_bytes: 0, torn: None };
+    // Of what was not read there is nothing to count.
+    let scanned =
+        Scan { records, digests, is_bound: true, complete_bytes: 0, torn: None, buckets: 0 };
     with_records(&HostFiles, (loaded, state), scanned)
 }
 

@@ -31,6 +31,8 @@ pub struct Scan {
     pub complete_bytes: u64,
     /// The warning where something follows them.
     pub torn: Option<Caveat>,
+    /// Filled buckets of the histograms that are held: of these records, and of those before them.
+    pub buckets: u64,
 }
 
 /// Reads all complete records. A line counts as complete when its line feed is
@@ -59,6 +61,8 @@ enum Kept {
 pub struct ReadPosition {
     bytes: u64,
     records: usize,
+    /// Filled buckets of the histograms in them, which the reader holds.
+    buckets: u64,
 }
 
 impl ReadPosition {
@@ -71,6 +75,7 @@ impl ReadPosition {
         let scanned = scan_behind(&HostFiles, &path, self, Kept::Records)?;
         self.bytes += scanned.complete_bytes;
         self.records += scanned.records.len();
+        self.buckets = scanned.buckets;
         Ok(scanned.records)
     }
 }
@@ -85,13 +90,13 @@ fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) 
         is_bound: true,
         complete_bytes: 0,
         torn: None,
+        buckets: read.buckets,
     };
     let mut parts = SharedParts::default();
-    let mut buckets = 0;
     loop {
         let first = read.records + scan.digests.len() + 1;
         let batch = batch(&mut reader, path, first)?;
-        let held = AtomicU64::new(buckets);
+        let held = AtomicU64::new(scan.buckets);
         for (mut record, digest) in parsed(&batch.lines, path, first, &held)? {
             scan.digests.push(digest);
             scan.is_bound = record.chain.is_some();
@@ -102,7 +107,7 @@ fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) 
         }
         // Of records that are not kept nothing is held behind their batch.
         if kept == Kept::Records {
-            buckets = held.into_inner();
+            scan.buckets = held.into_inner();
         }
         scan.complete_bytes += batch.lines.iter().map(|line| line.len() as u64).sum::<u64>();
         if batch.is_last {
@@ -299,6 +304,29 @@ mod tests {
         assert_eq!(count(&format!("{first}{}", &second[..9])), 0, "half a record is none");
         assert_eq!(count(&format!("{first}{second}")), 1);
         assert_eq!(count(&format!("{first}{second}")), 0);
+    }
+
+    #[test]
+    fn buckets_of_a_growing_file_are_counted_over_all_of_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("records.jsonl");
+        let mut tail = ReadPosition::default();
+        let mut text = String::new();
+        let mut grown = |number: u64, tail: &mut ReadPosition| {
+            text += &(serde_json::to_string(&record(number, vec![1.0])).unwrap() + "\n");
+            fs::write(&path, &text).unwrap();
+            tail.read(directory.path()).map(|records| records.len())
+        };
+        assert_eq!(grown(0, &mut tail).unwrap(), 1);
+        let each = tail.buckets;
+        assert!(each > 0, "a record has a histogram");
+        assert_eq!(grown(1, &mut tail).unwrap(), 1);
+        assert_eq!(tail.buckets, 2 * each);
+        // As after many more: what one call reads is little, and all of it is too much.
+        tail.buckets = CAMPAIGN_BUCKETS.most - each;
+        assert_eq!(grown(2, &mut tail).unwrap(), 1);
+        let error = grown(3, &mut tail).unwrap_err().to_string();
+        assert!(error.contains("CAMPAIGN_BUCKETS") && error.contains("line 4"), "{error}");
     }
 
     #[test]
