@@ -2,6 +2,7 @@
 //! lock, which nobody holds any more, and goes when the next one is made.
 
 use crate::environment::NOBODY;
+use rustix::fs::{Mode, OFlags, open};
 use rustix::process::geteuid;
 use std::fs::File;
 use std::io;
@@ -55,19 +56,25 @@ fn sweep(parent: &Path, young: Duration) {
 
 /// Whether it is a directory of this user, or that root gave to nobody, and no process holds it.
 fn is_left(path: &Path, young: Duration) -> bool {
-    let Ok(metadata) = path.symlink_metadata() else { return false };
+    let Ok(directory) = opened(path) else { return false };
+    let Ok(metadata) = directory.metadata() else { return false };
     let own = geteuid();
     let is_own = metadata.uid() == own.as_raw() || (own.is_root() && metadata.uid() == NOBODY);
     let age = metadata.modified().ok().and_then(|time| time.elapsed().ok());
-    metadata.is_dir()
-        && is_own
-        && age.is_some_and(|age| age >= young)
-        && File::open(path).is_ok_and(|directory| directory.try_lock().is_ok())
+    is_own && age.is_some_and(|age| age >= young) && directory.try_lock().is_ok()
+}
+
+/// The directory of this name, and nothing else that its owner may put there in an instant: a pipe
+/// would keep its reader waiting, and a link lead elsewhere.
+fn opened(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(open(path, flags, Mode::empty())?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{CWD, FileType, mknodat};
 
     #[test]
     fn what_a_killed_process_left_goes_and_what_is_in_use_stays() {
@@ -83,5 +90,24 @@ mod tests {
         assert_eq!((count(), left.exists(), used.path().exists()), (2, false, true));
         drop(used);
         assert_eq!(count(), 1);
+    }
+
+    #[test]
+    fn what_stands_in_the_place_of_a_directory_is_neither_waited_for_nor_followed() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = |name: &str| parent.path().join(format!("{PREFIX}{name}"));
+        let (target, pipe, link) = (at("target"), at("pipe"), at("link"));
+        std::fs::create_dir(&target).unwrap();
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let held = opened(&target).unwrap();
+        held.try_lock().unwrap();
+        // Nobody writes into the pipe: opened as a file it would block for ever.
+        for other in [&pipe, &link, &at("nothing")] {
+            assert!(opened(other).is_err(), "{}", other.display());
+            assert!(!is_left(other, Duration::ZERO), "{}", other.display());
+        }
+        sweep(parent.path(), Duration::ZERO);
+        assert_eq!(parent.path().read_dir().unwrap().count(), 3);
     }
 }
