@@ -18,8 +18,8 @@ use sha2::{Digest, Sha256};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use sys::open_regular;
 use tar::{Archive, Builder, Entry, EntryType, Header};
@@ -163,28 +163,93 @@ fn digest(path: &Path) -> Result<Packed> {
 /// When it is no bundle, of an unknown version, holds what no bundle holds, or when the
 /// directory cannot be written.
 pub fn unpack(file: &Path, directory: &Path) -> Result<Unpacked> {
-    let source = open_regular(file).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::usage(
-            format!("cannot read {}", file.display()),
-            "there is no such file",
-            "give a file that `schedlab bundle` wrote",
-        ),
-        _ => unreadable(file, &error),
-    })?;
-    unpack_from(source, directory).map_err(|trouble| {
-        let (why, remedy) = match trouble {
-            Trouble::Bundle(why) => (
-                why,
-                "give a file that `schedlab bundle` wrote, and ask for it again where it was damaged",
+    OpenBundle::open(file)?.unpack(directory)
+}
+
+/// A bundle that was opened by its name once. Another file that gets the name later is not read, and
+/// what somebody writes into this one meanwhile is noticed.
+#[derive(Debug)]
+pub struct OpenBundle {
+    file: File,
+    path: PathBuf,
+    /// Size and digest of what was read to unpack it.
+    unpacked: Option<Packed>,
+}
+
+impl OpenBundle {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// When it is not there, is no regular file, or may not be read.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = open_regular(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::usage(
+                format!("cannot read {}", path.display()),
+                "there is no such file",
+                "give a file that `schedlab bundle` wrote",
             ),
-            Trouble::Directory(error) => (
-                format!("cannot write into {}: {error}", directory.display()),
-                "make room there, or set TMPDIR to a directory with room",
-            ),
-        };
-        let attempted = format!("cannot unpack {}", file.display());
-        Error::new(ErrorKind::Environment, attempted, why, remedy)
-    })
+            _ => unreadable(path, &error),
+        })?;
+        Ok(Self { file, path: path.to_owned(), unpacked: None })
+    }
+
+    /// The name by which it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Unpacks it, as [`unpack`] does.
+    ///
+    /// # Errors
+    /// As [`unpack`].
+    pub fn unpack(&mut self, directory: &Path) -> Result<Unpacked> {
+        self.file.rewind().map_err(|error| unreadable(&self.path, &error))?;
+        let mut source = Hashed { source: &self.file, hash: Sha256::new(), size: 0 };
+        let unpacked = unpack_from(&mut source, directory).map_err(|trouble| {
+            let (why, remedy) = match trouble {
+                Trouble::Bundle(why) => (
+                    why,
+                    "give a file that `schedlab bundle` wrote, and ask for it again where it was damaged",
+                ),
+                Trouble::Directory(error) => (
+                    format!("cannot write into {}: {error}", directory.display()),
+                    "make room there, or set TMPDIR to a directory with room",
+                ),
+            };
+            let attempted = format!("cannot unpack {}", self.path.display());
+            Error::new(ErrorKind::Environment, attempted, why, remedy)
+        })?;
+        self.unpacked = Some(packed(source.size, source.hash));
+        Ok(unpacked)
+    }
+
+    /// Writes all bytes of it from the first one on. Whether they are those that were unpacked: it is
+    /// not so where the file was changed meanwhile, and where it goes on after the end of the bundle.
+    ///
+    /// # Errors
+    /// When it cannot be read, or they cannot be written.
+    pub fn write_to(&mut self, to: impl Write) -> io::Result<bool> {
+        self.file.rewind()?;
+        let written = transfer(&self.file, to)
+            .map_err(|(Stopped::Reading(error) | Stopped::Writing(error))| error)?;
+        Ok(self.unpacked.as_ref() == Some(&written))
+    }
+}
+
+/// Hashes what is read.
+struct Hashed<R> {
+    source: R,
+    hash: Sha256,
+    size: u64,
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(buffer)?;
+        self.hash.update(&buffer[..count]);
+        self.size += count as u64;
+        Ok(count)
+    }
 }
 
 /// Whose fault it is that a bundle is not unpacked.
@@ -417,13 +482,17 @@ fn transfer(mut from: impl Read, mut to: impl Write) -> std::result::Result<Pack
     loop {
         let count = from.read(&mut buffer).map_err(Stopped::Reading)?;
         if count == 0 {
-            let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-            return Ok(Packed { size, sha256 });
+            return Ok(packed(size, hash));
         }
         size += count as u64;
         hash.update(&buffer[..count]);
         to.write_all(&buffer[..count]).map_err(Stopped::Writing)?;
     }
+}
+
+fn packed(size: u64, hash: Sha256) -> Packed {
+    let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Packed { size, sha256 }
 }
 
 #[cfg(test)]
@@ -749,6 +818,36 @@ mod tests {
         // A full device opens, and fails when it is written to.
         let (full, text) = (OpenOptions::new().write(true).open("/dev/full").unwrap(), b"x");
         assert!(matches!(transfer(&text[..], full), Err(Stopped::Writing(_))));
+    }
+
+    #[test]
+    fn a_bundle_is_opened_once_and_what_is_written_into_it_meanwhile_is_noticed() {
+        let (home, other) = (campaign(), tempfile::tempdir().unwrap());
+        let (file, second) = (other.path().join("one"), other.path().join("second"));
+        pack(home.path(), manifest(), &file).unwrap();
+        fs::write(home.path().join("plan.json"), "{\"a\": 2}").unwrap();
+        pack(home.path(), manifest(), &second).unwrap();
+        let (first_bytes, second_bytes) = (fs::read(&file).unwrap(), fs::read(&second).unwrap());
+        let out = |name: &str| {
+            let out = other.path().join(name);
+            fs::create_dir(&out).unwrap();
+            out
+        };
+        let mut bundle = OpenBundle::open(&file).unwrap();
+        assert_eq!(bundle.unpack(&out("out")).unwrap().problems, [""; 0]);
+        // Another file of that name is not read.
+        fs::rename(&second, &file).unwrap();
+        let mut bytes = Vec::new();
+        assert!(bundle.write_to(&mut bytes).unwrap());
+        assert_eq!(bytes, first_bytes);
+        // The same file with other bytes, or with more of them.
+        let mut bundle = OpenBundle::open(&file).unwrap();
+        bundle.unpack(&out("again")).unwrap();
+        assert!(bundle.write_to(io::sink()).unwrap());
+        for other in [first_bytes, [second_bytes, vec![0]].concat()] {
+            fs::write(&file, &other).unwrap();
+            assert!(!bundle.write_to(io::sink()).unwrap());
+        }
     }
 
     #[test]

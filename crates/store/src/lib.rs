@@ -32,7 +32,7 @@ mod strange_keys;
 mod fixtures;
 
 pub use attempts::Attempts;
-pub use bundle::{Manifest, Packed, Unpacked, pack, unpack};
+pub use bundle::{Manifest, OpenBundle, Packed, Unpacked, pack, unpack};
 pub use campaign::{Campaign, directory_stem};
 pub use chain::names_plan;
 pub use documents::{CampaignState, Redaction, fingerprint_digest};

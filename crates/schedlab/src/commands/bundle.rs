@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use store::{CampaignState, LoadedCampaign, Manifest, Redaction};
+use store::{CampaignState, LoadedCampaign, Manifest, OpenBundle, Redaction};
 use sys::open_regular;
 
 /// Ending of a bundle's file name.
@@ -157,7 +157,8 @@ fn made(loaded: &LoadedCampaign, findings: &Findings) -> Result<Vec<(&'static st
 pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
     let file = &arguments.bundle;
     let home = temporary()?;
-    let unpacked = store::unpack(file, home.path())?;
+    let mut bundle = OpenBundle::open(file)?;
+    let unpacked = bundle.unpack(home.path())?;
     let manifest = unpacked.manifest;
     let mut seen = Verification {
         problems: unpacked.problems,
@@ -165,7 +166,7 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
         packed_by: manifest.schedlab.clone(),
         ..Verification::default()
     };
-    seen.note_signature(arguments)?;
+    seen.note_signature(&mut bundle, arguments)?;
     seen.problems.extend(store::unknown_keys(home.path()));
     match opened(common, home.path(), &manifest) {
         Ok(Examined { loaded, not_replanned }) => {
@@ -243,8 +244,8 @@ struct Verification {
 
 impl Verification {
     /// Whether the signature beside a bundle is what it should be.
-    fn note_signature(&mut self, arguments: &Verify) -> Result<()> {
-        match signatures::check(&arguments.bundle, arguments.signed_by.as_deref())? {
+    fn note_signature(&mut self, bundle: &mut OpenBundle, arguments: &Verify) -> Result<()> {
+        match signatures::check(bundle, arguments.signed_by.as_deref())? {
             Signature::Absent => {}
             Signature::Expected(key) => self.checked.push(format!("signature of {key}")),
             Signature::OfSomeKey(key) => self.unchecked.push(format!(

@@ -4,9 +4,10 @@
 use super::unpacked_bundle::temporary;
 use contract::{Error, ErrorKind, Result};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use store::OpenBundle;
 use sys::open_regular;
 
 /// What is signed: a signature of anything else by the same key is none of a bundle.
@@ -68,46 +69,84 @@ pub(super) fn sign(bundle: &Path, key: &Path) -> Result<PathBuf> {
 
 const INSTALL: &str = "install OpenSSH's client: apt-get install openssh-client";
 
-/// Checks the signature that lies beside a bundle, against this public key where one is given.
+/// Checks the signature that lies beside a bundle which was unpacked, against this public key where
+/// one is given. It counts only for the bytes that were unpacked: somebody who may write where the
+/// bundle lies could put what was signed in place of it meanwhile.
 ///
 /// # Errors
 /// When the public key cannot be read, or the bundle.
-pub(super) fn check(bundle: &Path, public_key: Option<&Path>) -> Result<Signature> {
-    let signature = beside(bundle);
+pub(super) fn check(bundle: &mut OpenBundle, public_key: Option<&Path>) -> Result<Signature> {
+    let path = beside(bundle.path());
     let expected = public_key.map(first_line).transpose()?;
-    if !signature.is_file() {
-        let missing = format!("{} is not there", signature.display());
-        return Ok(expected.map_or(Signature::Absent, |_| Signature::Bad(missing)));
-    }
-    if std::fs::metadata(&signature).is_ok_and(|found| found.len() > LARGEST) {
-        return Ok(Signature::Bad(format!("{} is no signature: too large", signature.display())));
+    let signature = match bytes_of(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let missing = format!("{} is not there", path.display());
+            return Ok(expected.map_or(Signature::Absent, |_| Signature::Bad(missing)));
+        }
+        Err(error) => {
+            return Ok(Signature::Bad(format!("cannot read {}: {error}", path.display())));
+        }
+    };
+    if signature.len() as u64 > LARGEST {
+        return Ok(Signature::Bad(format!("{} is no signature: too large", path.display())));
     }
     let home = temporary()?;
-    let mut command = Command::new(PROGRAM);
-    let words: &[&str] = match &expected {
-        Some(key) => {
-            let signers = home.path().join("signers");
-            std::fs::write(&signers, format!("{SIGNER} {key}\n")).map_err(|error| {
-                Error::environment(format!("cannot write {}", signers.display()), error)
-            })?;
-            command.args(["-Y", "verify", "-I", SIGNER, "-f"]).arg(signers);
-            &["-n", NAMESPACE, "-s"]
+    let put = |name: &str, bytes: &[u8]| {
+        let to = home.path().join(name);
+        match std::fs::write(&to, bytes) {
+            Ok(()) => Ok(to),
+            Err(error) => Err(Error::environment(format!("cannot write {}", to.display()), error)),
         }
-        None => &["-Y", "check-novalidate", "-n", NAMESPACE, "-s"],
     };
-    let input = open_regular(bundle)
-        .map_err(|error| Error::environment(format!("cannot read {}", bundle.display()), error))?;
-    match command.args(words).arg(&signature).stdin(input).output() {
+    let signature = put("signature", &signature)?;
+    let mut command = Command::new(PROGRAM);
+    match &expected {
+        Some(key) => {
+            let signers = put("signers", format!("{SIGNER} {key}\n").as_bytes())?;
+            command.args(["-Y", "verify", "-I", SIGNER, "-f"]).arg(signers);
+        }
+        None => {
+            command.args(["-Y", "check-novalidate"]);
+        }
+    }
+    command.args(["-n", NAMESPACE, "-s"]).arg(signature);
+    asked(command, bundle, expected.is_some())
+}
+
+/// The first bytes of a signature, and one more than it may have.
+fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Asks ssh-keygen, which reads the bundle from its standard input.
+fn asked(mut command: Command, bundle: &mut OpenBundle, is_expected: bool) -> Result<Signature> {
+    let attempted = format!("cannot check the signature of {}", bundle.path().display());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = match command.spawn() {
+        Ok(child) => child,
         // Who asks for a key must not be told that all is well.
-        Err(error) if expected.is_some() => Err(Error::unsupported(
-            format!("cannot check the signature of {}", bundle.display()),
-            format!("{PROGRAM}: {error}"),
-            INSTALL,
-        )),
-        Err(error) => Ok(Signature::NotChecked(format!("{PROGRAM}: {error}; {INSTALL}"))),
-        Ok(output) => Ok(judged(&output, expected.is_some())),
+        Err(error) if is_expected => {
+            return Err(Error::unsupported(attempted, format!("{PROGRAM}: {error}"), INSTALL));
+        }
+        Err(error) => return Ok(Signature::NotChecked(format!("{PROGRAM}: {error}; {INSTALL}"))),
+    };
+    let written = child.stdin.take().map_or(Ok(false), |stdin| bundle.write_to(stdin));
+    let output = child.wait_with_output().map_err(|error| Error::environment(&attempted, error))?;
+    match (judged(&output, is_expected), written) {
+        // What it says of a signature that is none, it may say before it has read all.
+        (Signature::Bad(why), _) => Ok(Signature::Bad(why)),
+        (_, Err(error)) => Err(Error::environment(attempted, error)),
+        (_, Ok(false)) => Ok(Signature::Bad(IS_OF_OTHER_BYTES.to_owned())),
+        (signature, Ok(true)) => Ok(signature),
     }
 }
+
+/// Said of a good signature of what was not unpacked.
+const IS_OF_OTHER_BYTES: &str = "it is of other bytes than those that were unpacked: the file was \
+                                 changed meanwhile, or goes on after the end of the bundle";
 
 /// What ssh-keygen found: `Good "NAMESPACE" signature ... with ED25519 key SHA256:...`.
 fn judged(output: &Output, is_expected: bool) -> Signature {

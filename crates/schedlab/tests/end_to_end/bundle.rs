@@ -1,9 +1,11 @@
 //! A campaign as one file, somewhere else.
 
-use crate::bench::{Bench, KNOWN_EFFECT, assert_inert, errors};
-use std::fs;
+use crate::bench::{Bench, KNOWN_EFFECT, assert_inert, errors, wait_until};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// A bench with a finished campaign, and its bundle.
 fn bundled() -> (Bench, PathBuf) {
@@ -599,4 +601,50 @@ fn a_signature_names_its_key_and_is_none_of_another_key_or_bundle() {
     let unsigned = text(&bench.path().join("unsigned.tar.gz"));
     let no_key = bench.run(&["bundle", "last", "--output", &unsigned, "--sign", &name]);
     assert_eq!(no_key.status.code(), Some(2), "{}", errors(&no_key));
+}
+
+#[test]
+fn what_takes_the_place_of_a_bundle_while_it_is_verified_lends_it_no_signature() {
+    if Command::new("ssh-keygen").arg("-?").output().is_err() {
+        testing::skip("ssh-keygen is not here: apt-get install openssh-client");
+        return;
+    }
+    let (bench, unsigned) = bundled();
+    let key = text(&bench.path().join("own"));
+    tool("ssh-keygen", bench.path(), &["-q", "-t", "ed25519", "-N", "", "-f", &key]);
+    let public = fs::read(format!("{key}.pub")).unwrap();
+    let other = KNOWN_EFFECT.replace("A known effect", "Another effect");
+    bench.expect(0, &["run", &bench.experiment("other", &other)]);
+    let signed = bench.path().join("signed.schedlab.tar.gz");
+    bench.expect(0, &["bundle", "last", "--output", &text(&signed), "--sign", &key]);
+    let sent = bench.path().join("sent.schedlab.tar.gz");
+    fs::copy(format!("{}.sig", text(&signed)), format!("{}.sig", text(&sent))).unwrap();
+    // The public key is read once the bundle is unpacked: so long it waits for what is written here.
+    let fifo = bench.path().join("awaited.pub");
+    mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    for is_renamed in [true, false] {
+        fs::copy(&unsigned, &sent).unwrap();
+        let mut command = bench.command(&["verify", &text(&sent), "--signed-by", &text(&fifo)]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut writer = None;
+        wait_until("verify reads the public key", || {
+            let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            writer = rustix::fs::open(&fifo, flags, Mode::empty()).ok();
+            writer.is_some()
+        });
+        if is_renamed {
+            let next = bench.path().join("next");
+            fs::copy(&signed, &next).unwrap();
+            fs::rename(&next, &sent).unwrap();
+        } else {
+            fs::write(&sent, fs::read(&signed).unwrap()).unwrap();
+        }
+        File::from(writer.unwrap()).write_all(&public).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned() + &errors(&output);
+        assert_eq!(output.status.code(), Some(1), "renamed: {is_renamed}: {told}");
+        assert!(told.contains("differs: signature: "), "renamed: {is_renamed}: {told}");
+    }
+    // What lies there now is what was signed.
+    bench.expect(0, &["verify", &text(&sent), "--signed-by", &format!("{key}.pub")]);
 }
