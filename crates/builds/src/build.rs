@@ -12,6 +12,7 @@ use kernels::is_build_name;
 use kernels::release_of_image;
 
 use kernels::{FetchProgress, Kernel, Kernels};
+use rustix::process::geteuid;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -32,6 +33,10 @@ const NEEDED: &[(&str, &str)] = &[
 const LEAST_PAHOLE: (u32, u32) = (1, 26);
 /// End of a log that is read for the reason of a failure.
 const LOG_TAIL: u64 = 64 << 10;
+/// Said of a kernel that root builds: unlike schedulers and services, kernels have no build user.
+const AS_ROOT: &str = "is built as root: there is no build user for kernels, so the Makefiles, scripts \
+                       and tools of its tree run with root's rights; build a tree of somebody you do \
+                       not trust as another user";
 
 /// What to build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +101,9 @@ impl Builder<'_> {
         if read_stored(&target).is_some() {
             let remedy = format!("schedlab kernels remove {name}, or choose another name");
             return Err(Error::usage(attempted, "there is one of that name", remedy));
+        }
+        if geteuid().is_root() {
+            progress(FetchProgress::Note(format!("{name} {AS_ROOT}")));
         }
         let draft = self.kernels.incoming(&name);
         let outcome = self.build_in(&draft, build, &wanted, progress);
@@ -369,6 +377,7 @@ fn tail(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn every_missing_program_is_named_at_once() {
@@ -385,6 +394,34 @@ mod tests {
         for package in ["flex", "bison", "bc", "dwarves", "libelf-dev"] {
             assert!(error.remedy.contains(package), "{error}");
         }
+    }
+
+    #[test]
+    fn root_is_told_that_the_makefiles_of_a_kernel_run_as_root_before_any_does() {
+        let (cache, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        // What is needed is found, and nothing of it is started: the tree is none.
+        for (program, _) in NEEDED {
+            let program = tools.path().join(program);
+            fs::write(&program, "").unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let kernels = Kernels::open(cache.path().to_owned(), &tools.path().display().to_string());
+        let wanted = Build {
+            name: "mine".to_owned(),
+            source: KernelSource::Directory(PathBuf::from("/none")),
+            fragments: Vec::new(),
+            jobs: 1,
+        };
+        let mut notes = Vec::new();
+        let error = build(&kernels, &wanted, &mut |progress| {
+            if let FetchProgress::Note(note) = progress {
+                notes.push(note);
+            }
+        })
+        .unwrap_err();
+        assert!(error.cause.contains("no source tree"), "{error}");
+        let is_told = notes.iter().any(|note| note.starts_with("build:mine is built as root: "));
+        assert_eq!(is_told, geteuid().is_root(), "{notes:?}");
     }
 
     #[test]
