@@ -10,8 +10,10 @@ mod error;
 mod guest_path;
 pub mod lock;
 pub mod programs;
+mod replaced_file;
 mod tree;
 
 pub use error::{Error, ErrorKind, Result};
 pub use guest_path::{MERGED, guest_path};
+pub use replaced_file::replace;
 pub use tree::files_below;

@@ -4,7 +4,7 @@
 use crate::offer::{Indexed, Offer, assemble, indexed, is_of_a_kernel};
 use crate::sources::{Mirror, mirrors_of_machine};
 use artefacts::programs::{Programs, command, output_of};
-use artefacts::{Error, ErrorKind, Result};
+use artefacts::{Error, ErrorKind, Result, replace};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -163,8 +163,7 @@ impl Archive {
         let path = self.index_path();
         let fail = |error: std::io::Error| Error::file("write", &path, error);
         let text = serde_json::to_vec(index).map_err(|error| fail(error.into()))?;
-        let draft = path.with_extension("json.new");
-        fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path)).map_err(fail)
+        replace(&path, &text).map_err(fail)
     }
 
     /// The index files that apt has, with their suites.
@@ -230,7 +229,7 @@ impl Archive {
             ("apt.conf", configuration(&directory)),
         ] {
             let path = self.directory.join(name);
-            fs::write(&path, text).map_err(|error| Error::file("write", &path, error))?;
+            replace(&path, text.as_bytes()).map_err(|error| Error::file("write", &path, error))?;
         }
         Ok(())
     }
@@ -377,6 +376,34 @@ mod tests {
         let error = check_space_of(home.path(), u64::MAX, "cannot ask").unwrap_err();
         assert_eq!((error.kind, &*error.remedy), (ErrorKind::Environment, ROOM));
         assert!(error.cause.starts_with("it takes 18446744073709 MB, and "), "{error}");
+    }
+
+    #[test]
+    fn no_file_of_the_archive_is_written_through_a_link() {
+        let home = tempfile::tempdir().unwrap();
+        let other = home.path().join("other");
+        fs::write(&other, "as it was").unwrap();
+        let archive = Archive::new(&home.path().join("cache"), Programs::new(""));
+        fs::create_dir_all(archive.directory.join("sources.d")).unwrap();
+        let names = ["status", "apt.conf", "kernels.json", "sources.d/debian.sources"];
+        for name in names {
+            std::os::unix::fs::symlink(&other, archive.directory.join(name)).unwrap();
+        }
+        let mirror = Mirror {
+            uri: "http://mirror/debian".to_owned(),
+            suite: "bookworm".to_owned(),
+            keyring: Some(other.clone()),
+        };
+        archive.configure(&[mirror]).unwrap();
+        let index = Index {
+            format: FORMAT.to_owned(),
+            formed_s: 0,
+            notes: Vec::new(),
+            packages: Vec::new(),
+        };
+        archive.store(&index).unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
+        assert!(names.iter().all(|name| !archive.directory.join(name).is_symlink()));
     }
 
     #[test]

@@ -50,9 +50,10 @@ pub(crate) use history::visit_history;
 pub(crate) use reports::formats as report_formats;
 
 use crate::cli::Common;
-use crate::environment::{MachineChoice, cache_directory};
+use crate::environment::MachineChoice;
+use crate::trusted_cache::trusted_cache;
 use builds::Schedulers;
-use contract::{Result, Venue};
+use contract::{Footprint, Result, Venue};
 use model::{Plan, StorageTarget};
 use sys::Machine;
 use venues::{Host, VmHost};
@@ -62,7 +63,8 @@ fn machine(common: &Common) -> Result<Machine> {
     let choice = MachineChoice {
         root: common.root.clone(),
         runtime: common.runtime_dir.clone(),
-        programs: cache_directory(common.cache.as_deref())
+        // A plan that needs one that is refused says so (`venue`); nothing else is looked for there.
+        programs: trusted_cache(common.cache.as_deref())
             .ok()
             .map(|cache| Schedulers::programs_of(&cache)),
     };
@@ -86,6 +88,7 @@ fn host(common: &Common) -> Result<Host> {
 
 /// What virtual machines are told of their surroundings.
 fn vm_host(common: &Common) -> Result<VmHost> {
+    trusted_cache(common.cache.as_deref())?;
     VmHost::of(common)
 }
 
@@ -97,7 +100,18 @@ fn files_target(common: &Common, machine: &Machine) -> StorageTarget {
     sys::directory_target(machine, existing)
 }
 
-/// The venue of a plan.
+/// The venue of a plan. Where guests are booted or a scheduler of the cache is started, root has to be
+/// able to trust the cache.
 fn venue(common: &Common, plan: &Plan) -> Result<Box<dyn Venue>> {
-    crate::catalogue().venue_of(plan)?.venue(common)
+    let catalogue = crate::catalogue();
+    let entry = catalogue.venue_of(plan)?;
+    let needs_cache = match entry.facts().footprint {
+        Footprint::Nothing => false,
+        Footprint::Processes => true,
+        Footprint::Knobs => schedulers::starts_cached(plan),
+    };
+    if needs_cache {
+        trusted_cache(common.cache.as_deref())?;
+    }
+    entry.venue(common)
 }

@@ -118,6 +118,12 @@ pub(crate) fn cache_directory(chosen: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
+/// The user whom sudo(8) started this program for, as root: they become root as they like, so what is
+/// theirs is obeyed as root's own.
+pub(crate) fn invoking_user() -> Option<u32> {
+    std::env::var("SUDO_UID").ok()?.parse().ok()
+}
+
 /// Where campaigns of this machine or this user are counted: `/var/lib/schedlab` for root; for a user
 /// `$XDG_STATE_HOME/schedlab`, else `$HOME/.local/state/schedlab`; nowhere without either. Another
 /// runtime directory stands for another machine, which counts its own.

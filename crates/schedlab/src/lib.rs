@@ -18,6 +18,7 @@ mod progress;
 mod screen;
 mod temporary;
 mod terminal;
+mod trusted_cache;
 #[cfg(feature = "server")]
 mod unprivileged;
 

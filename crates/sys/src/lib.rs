@@ -34,6 +34,7 @@ mod sched_ext;
 mod schedstat;
 mod scheduling;
 mod signals;
+mod trusted_path;
 mod virtio_port;
 
 pub use block::{
@@ -67,4 +68,5 @@ pub use scheduling::{
     set_scheduling_attributes, set_timer_slack, timer_slack,
 };
 pub use signals::{Termination, reset_signal_dispositions};
+pub use trusted_path::check_trusted;
 pub use virtio_port::virtio_port;

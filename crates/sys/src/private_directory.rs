@@ -25,7 +25,7 @@ const ALL_MODES: u32 = 0o7777;
 pub(crate) const WRITTEN_BY_OTHERS: u32 = 0o022;
 /// Others may write into the directory, and still cannot rename or remove what is not theirs
 /// (inode(7)): `/tmp`.
-const STICKY: u32 = 0o1000;
+pub(crate) const STICKY: u32 = 0o1000;
 const ROOT: u32 = 0;
 /// Between two looks at a name that others of this user make and remove.
 const MOST_TRIES: u32 = 100;

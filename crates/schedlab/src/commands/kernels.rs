@@ -7,6 +7,7 @@ use crate::cli::kernels::{
 use crate::environment::{cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::output::{print, print_data, tell};
+use crate::trusted_cache::trusted_cache;
 use builds::{Build, KernelSource};
 use contract::{Error, Factor, Result};
 use kernels::{FetchProgress, Kernel, KernelName, Kernels, Offer, Selection};
@@ -40,6 +41,14 @@ pub(super) fn stands_for(
 
 pub(super) fn run(common: &Common, action: &KernelsAction) -> Result<ExitCode> {
     let kernels = open(common)?;
+    let is_only_read = match action {
+        KernelsAction::List(arguments) => !arguments.offered,
+        KernelsAction::Show(_) => true,
+        KernelsAction::Fetch(_) | KernelsAction::Build(_) | KernelsAction::Remove(_) => false,
+    };
+    if !is_only_read {
+        trusted_cache(common.cache.as_deref())?;
+    }
     match action {
         KernelsAction::List(arguments) if arguments.offered => offered(&kernels, arguments),
         KernelsAction::List(arguments) => list(&kernels, arguments),

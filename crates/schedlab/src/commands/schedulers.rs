@@ -10,8 +10,10 @@ use crate::environment::{bpf_clang, build_variables, cache_directory, search_pat
 use crate::exit::ExitCode;
 use crate::known_schedulers::{KnownScheduler, Origin, known_schedulers};
 use crate::output::{print, print_data, tell};
+use crate::trusted_cache::trusted_cache;
 use builds::{Scheduler, SchedulerName, SchedulerOffer, SchedulerProgress, Schedulers};
 use contract::{Error, Factor, Result, join_words, split_words};
+use model::Plan;
 use schedulers::own::{Algorithm, Choice};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -64,8 +66,23 @@ pub(super) fn stands_for(
     }
 }
 
+/// Whether subjects of a plan have schedulers of the cache: those are named with their version.
+pub(super) fn starts_cached(plan: &Plan) -> bool {
+    let factor = schedulers::Entry.describe().id;
+    let is_cached = |text: &str| {
+        let words = split_words(text).unwrap_or_default();
+        let name = words.first().and_then(|first| first.parse::<SchedulerName>().ok());
+        name.is_some_and(|name| name.version.is_some())
+    };
+    let levels = plan.subjects.iter().filter_map(|subject| subject.levels.get(factor));
+    levels.map(ToString::to_string).any(|text| is_cached(&text))
+}
+
 pub(super) fn run(common: &Common, action: &SchedulersAction) -> Result<ExitCode> {
     let schedulers = open(common)?;
+    if matches!(action, SchedulersAction::Fetch(_) | SchedulersAction::Remove(_)) {
+        trusted_cache(common.cache.as_deref())?;
+    }
     match action {
         SchedulersAction::List(arguments) if arguments.offered => offered(&schedulers, arguments),
         SchedulersAction::List(arguments) => list(&schedulers, arguments),

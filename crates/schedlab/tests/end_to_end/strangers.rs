@@ -2,13 +2,14 @@
 //! it stops a restore, answers for one, leads a write elsewhere, or is obeyed by a terminal.
 
 use crate::bench::{Bench, KNOWN_EFFECT, UnprivilegedUser, assert_inert, errors};
+use artefacts::digest;
 use executor::{JournalEntry, Lock, LockHolder, journal_text};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::channel;
@@ -436,4 +437,93 @@ fn an_attempt_is_unknown_where_others_may_write_in_the_state_directory_and_nothi
     let told = run();
     assert!(!told.contains("not counted"), "{told}");
     assert_eq!(counted(), 2);
+}
+
+/// A cache with a scheduler that was built: a program, and the page that names its digest.
+fn cache_with_scheduler(cache: &Path) -> PathBuf {
+    const ID: &str = "scx_layered@1.1.4";
+    const PROGRAM: &str = "#!/bin/sh\n";
+    let schedulers = cache.join("schedulers");
+    let program = schedulers.join("bin").join(ID);
+    for directory in ["bin", ID] {
+        fs::create_dir_all(schedulers.join(directory)).unwrap();
+    }
+    fs::write(&program, PROGRAM).unwrap();
+    let page = serde_json::json!({
+        "format": "schedlab.scheduler/1",
+        "name": "scx_layered",
+        "version": "1.1.4",
+        "digest": digest::of_bytes(PROGRAM.as_bytes()),
+        "license": "GPL-2.0-only",
+        "is_static": true,
+        "built_with": [],
+        "build_seconds": 1,
+    });
+    fs::write(schedulers.join(ID).join("scheduler.json"), page.to_string()).unwrap();
+    for path in [cache, &schedulers, &schedulers.join("bin"), &program] {
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+    program
+}
+
+#[test]
+fn root_obeys_no_cache_that_another_user_can_change() {
+    if !rustix::process::geteuid().is_root() {
+        testing::skip("only root makes files of other users, and is asked whom it obeys");
+        return;
+    }
+    const CACHED: &str = "venue = \"host\"\n[subjects.fair]\nscheduler = \"fair\"\n\
+        [subjects.layered]\nscheduler = \"scx_layered\"\n[[workloads]]\nuse = \"messaging\"\n";
+    let bench = Bench::new();
+    let (cache, real) = (bench.path().join("cache"), bench.path().join("real"));
+    let program = cache_with_scheduler(&cache);
+    let name = cache.display().to_string();
+    let file = bench.experiment("cached", CACHED);
+    let with_cache = |words: &[&str]| bench.run(&[&["--cache", name.as_str()], words].concat());
+    let is_obeyed = |what: &str, is_due: bool| {
+        let output = with_cache(&["plan", &file]);
+        let told = errors(&output);
+        assert_eq!(output.status.code(), Some(i32::from(!is_due)), "{what}: {told}");
+        assert_eq!(told.contains("cannot use the cache"), !is_due, "{what}: {told}");
+        assert!(is_due || (told.contains("go-w") && told.contains("--cache")), "{what}: {told}");
+    };
+    is_obeyed("a cache of root's", true);
+    let bin = program.parent().unwrap();
+    for path in [cache.as_path(), bin, &program] {
+        for (mode, is_due) in [(0o777, false), (0o775, false), (0o755, true)] {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+            is_obeyed(&format!("{} with mode {mode:o}", path.display()), is_due);
+        }
+        for (owner, is_due) in [(NOBODY, false), (0, true)] {
+            chown(path, Some(owner), None).unwrap();
+            is_obeyed(&format!("{} of user {owner}", path.display()), is_due);
+        }
+    }
+    fs::rename(&cache, &real).unwrap();
+    symlink(&real, &cache).unwrap();
+    is_obeyed("a link of root's", true);
+    lchown(&cache, Some(NOBODY), None).unwrap();
+    is_obeyed("a link of another user", false);
+    fs::remove_file(&cache).unwrap();
+    fs::rename(&real, &cache).unwrap();
+    // What would write there is refused as well, and what only reads or puts back is not.
+    fs::set_permissions(&cache, Permissions::from_mode(0o777)).unwrap();
+    for words in [
+        &["kernels", "fetch", "debian:6.1"][..],
+        &["kernels", "list", "--offered"],
+        &["schedulers", "fetch", "scx_layered@1.1.4"],
+        &["schedulers", "remove", "scx_layered@1.1.4"],
+    ] {
+        let output = with_cache(words);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {}", errors(&output));
+        assert!(errors(&output).contains("cannot use the cache"), "{words:?}");
+    }
+    for words in [
+        &["kernels", "list"][..],
+        &["schedulers", "show", "scx_layered@1.1.4"],
+        &["restore", "--check"],
+    ] {
+        let output = with_cache(words);
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", errors(&output));
+    }
 }
