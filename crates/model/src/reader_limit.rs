@@ -122,6 +122,25 @@ pub static WORKBOOK_BYTES: ReaderLimit = ReaderLimit::of(
     "bytes in the parts of the workbook",
     "keep nothing in it but the tables",
 );
+/// Bytes of the parts of a workbook for each byte of its file, beyond [`WORKBOOK_FREE_BYTES`]: its
+/// texts are held, each of some bytes in a room of fifty.
+pub static WORKBOOK_EXPANSION: ReaderLimit = ReaderLimit::of(
+    "WORKBOOK_EXPANSION",
+    4,
+    "bytes in the parts of the workbook for each byte of it",
+    "keep nothing in it but the tables",
+);
+/// Bytes that the parts of a workbook may have however small it is: as many cells as there may be
+/// ([`WORKBOOK_CELLS`]) have 9 MB.
+pub const WORKBOOK_FREE_BYTES: u64 = 10 << 20;
+/// Bytes of one cell of a workbook: an operation, a size, a number. Thousands of cells of some bytes
+/// may share one text.
+pub static WORKBOOK_CELL_BYTES: ReaderLimit = ReaderLimit::of(
+    "WORKBOOK_CELL_BYTES",
+    200,
+    "bytes in one cell of the workbook",
+    "keep nothing in it but the tables",
+);
 /// Cells of a workbook that hold something.
 pub static WORKBOOK_CELLS: ReaderLimit = ReaderLimit::of(
     "WORKBOOK_CELLS",
@@ -201,7 +220,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 31] = [
+pub static READER_LIMITS: [&ReaderLimit; 33] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -210,6 +229,8 @@ pub static READER_LIMITS: [&ReaderLimit; 31] = [
     &JSON_VALUES,
     &WORKBOOK_BYTES,
     &WORKBOOK_CELLS,
+    &WORKBOOK_EXPANSION,
+    &WORKBOOK_CELL_BYTES,
     &BUNDLE_MANIFEST_BYTES,
     &BUNDLE_FILE_BYTES,
     &BUNDLE_EXPANSION,

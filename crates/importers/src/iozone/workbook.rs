@@ -1,15 +1,19 @@
 //! Workbooks (.xlsx): each sheet a table of one subject.
 //!
 //! Cells are taken as they come and never as a rectangle, because a file of a few bytes
-//! may have one in the last row and column. What the archive really holds is measured
-//! before it is opened.
+//! may have one in the last row and column, and one row is held at a time. What the archive
+//! really holds is measured before it is opened. A text that cells share is never copied: a cell of
+//! some bytes may name one of a megabyte.
 
 use super::study::Study;
 use crate::table::over;
 use calamine::{DataRef, Reader, Xlsx};
-use model::{OverLimit, WORKBOOK_BYTES, WORKBOOK_CELLS};
+use model::{
+    OverLimit, WORKBOOK_BYTES, WORKBOOK_CELL_BYTES, WORKBOOK_CELLS, WORKBOOK_EXPANSION,
+    WORKBOOK_FREE_BYTES,
+};
 use outputs::Trouble;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::io::{Cursor, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zip::ZipArchive;
@@ -46,15 +50,23 @@ fn measure(bytes: &[u8]) -> Result<(), Trouble> {
     if archive.len() > MOST_PARTS {
         return Err(Trouble::new(format!("it has more than {MOST_PARTS} parts"), REMEDY));
     }
-    let mut left = WORKBOOK_BYTES.most;
+    let mut unpacked = 0;
     for index in 0..archive.len() {
         let part = archive.by_index(index).map_err(|error| wrong(&error))?;
-        let length = std::io::copy(&mut part.take(left + 1), &mut std::io::sink());
-        left = left.checked_sub(length.map_err(|error| wrong(&error))?).ok_or_else(|| {
-            over(OverLimit { limit: &WORKBOOK_BYTES, read: WORKBOOK_BYTES.most + 1 })
-        })?;
+        // One byte more than there may be, whatever the size that the archive declares.
+        let left = WORKBOOK_BYTES.most.saturating_sub(unpacked) + 1;
+        let length = std::io::copy(&mut part.take(left), &mut std::io::sink());
+        unpacked += length.map_err(|error| wrong(&error))?;
+        check_unpacked(unpacked, bytes.len() as u64).map_err(over)?;
     }
     Ok(())
+}
+
+/// Whether the parts may have so many bytes together, of a file of so many.
+fn check_unpacked(unpacked: u64, file_bytes: u64) -> Result<(), OverLimit> {
+    WORKBOOK_BYTES.check(unpacked)?;
+    let beyond = unpacked.saturating_sub(WORKBOOK_FREE_BYTES);
+    WORKBOOK_EXPANSION.check(beyond.div_ceil(file_bytes.max(1)))
 }
 
 fn all(bytes: &[u8]) -> Result<Vec<Study>, Trouble> {
@@ -68,8 +80,9 @@ fn all(bytes: &[u8]) -> Result<Vec<Study>, Trouble> {
     let mut studies = Vec::new();
     let mut left = WORKBOOK_CELLS.most;
     for name in names {
+        let mut study = None;
+        let mut open = OpenRow::default();
         let mut cells = workbook.worksheet_cells_reader(&name).map_err(|error| wrong(&error))?;
-        let mut rows: BTreeMap<u32, Vec<(u32, String)>> = BTreeMap::new();
         while let Some(cell) = cells.next_cell().map_err(|error| wrong(&error))? {
             let (row, column) = cell.get_position();
             let at = |cause: String| {
@@ -86,45 +99,81 @@ fn all(bytes: &[u8]) -> Result<Vec<Study>, Trouble> {
             if column >= MOST_COLUMNS {
                 return Err(at("it stands beside the table".to_owned()));
             }
-            rows.entry(row).or_default().push((column, text));
+            if open.row > row {
+                return Err(at("it follows a later row".to_owned()));
+            }
+            let study = study.get_or_insert_with(|| Study::of(name.clone(), Some(name.clone())));
+            if open.row < row {
+                open.close(study)?;
+                open.row = row;
+            }
+            open.cells.push((column, text));
         }
-        if rows.is_empty() {
-            continue;
+        if let Some(mut study) = study {
+            open.close(&mut study)?;
+            studies.push(study);
         }
-        let mut study = Study::of(name.clone(), Some(name));
-        for (row, cells) in rows {
-            study.row(u64::from(row) + 1, &in_columns(&cells))?;
-        }
-        studies.push(study);
     }
     Ok(studies)
 }
 
+/// The row that is being read.
+#[derive(Default)]
+struct OpenRow<'a> {
+    /// Its number, from 0.
+    row: u32,
+    /// Its cells that hold something, by their columns.
+    cells: Vec<(u32, Cow<'a, str>)>,
+}
+
+impl OpenRow<'_> {
+    /// Hands the row on, where it holds anything.
+    fn close(&mut self, study: &mut Study) -> Result<(), Trouble> {
+        if !self.cells.is_empty() {
+            study.row(u64::from(self.row) + 1, &in_columns(&self.cells))?;
+            self.cells.clear();
+        }
+        Ok(())
+    }
+}
+
 /// The cells of a row where they stand, with nothing between them. One row at a time: each may have
 /// its only cell in the last column.
-fn in_columns(cells: &[(u32, String)]) -> Vec<&str> {
+fn in_columns<'c>(cells: &'c [(u32, Cow<'_, str>)]) -> Vec<&'c str> {
     let width = cells.iter().map(|(column, _)| *column as usize + 1).max().unwrap_or(0);
     let mut row = vec![""; width];
     for (column, text) in cells {
-        row[*column as usize] = text.as_str();
+        row[*column as usize] = text.as_ref();
     }
     row
 }
 
 /// A cell as somebody would write it down.
-fn text(value: &DataRef<'_>) -> Result<String, String> {
+fn text<'a>(value: &DataRef<'a>) -> Result<Cow<'a, str>, String> {
     match value {
-        DataRef::Empty => Ok(String::new()),
-        DataRef::Int(number) => Ok(number.to_string()),
-        DataRef::Float(number) => Ok(number.to_string()),
-        DataRef::String(text) => Ok(text.trim().to_owned()),
-        DataRef::SharedString(text) => Ok(text.trim().to_owned()),
+        DataRef::Empty => Ok(Cow::Borrowed("")),
+        DataRef::Int(number) => Ok(Cow::Owned(number.to_string())),
+        DataRef::Float(number) => Ok(Cow::Owned(number.to_string())),
+        DataRef::String(text) => {
+            check_length(text)?;
+            Ok(Cow::Owned(text.trim().to_owned()))
+        }
+        DataRef::SharedString(text) => {
+            let shared: &'a str = text;
+            check_length(shared)?;
+            Ok(Cow::Borrowed(shared.trim()))
+        }
         DataRef::Error(error) => Err(format!("it shows the error {error}")),
         DataRef::Bool(_) => Err("it is true or false, and no number".to_owned()),
         DataRef::DateTime(_) | DataRef::DateTimeIso(_) | DataRef::DurationIso(_) => {
             Err("it is a date or a time, and no number".to_owned())
         }
     }
+}
+
+/// Whether a cell may hold so long a text: it is compared, and many cells may share it.
+fn check_length(text: &str) -> Result<(), String> {
+    WORKBOOK_CELL_BYTES.check(text.len() as u64).map_err(|over| over.to_string())
 }
 
 /// `C5`.
@@ -151,6 +200,11 @@ mod tests {
 
     /// A workbook of sheets whose cells are XML.
     fn workbook(sheets: &[(&str, &str)]) -> Vec<u8> {
+        workbook_sharing("", sheets)
+    }
+
+    /// The same, whose cells may share texts (`<si><t>..</t></si>`).
+    fn workbook_sharing(texts: &str, sheets: &[(&str, &str)]) -> Vec<u8> {
         let (mut list, mut links) = (String::new(), String::new());
         for (number, (name, _)) in (1..).zip(sheets) {
             let _ = write!(list, r#"<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>"#);
@@ -172,6 +226,9 @@ mod tests {
         for (number, (_, rows)) in (1..).zip(sheets) {
             let sheet = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
             parts.push((format!("xl/worksheets/sheet{number}.xml"), sheet));
+        }
+        if !texts.is_empty() {
+            parts.push(("xl/sharedStrings.xml".to_owned(), format!("<sst>{texts}</sst>")));
         }
         let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for (name, text) in parts {
@@ -240,6 +297,7 @@ mod tests {
                 r#"<c r="XFD1048576">"#,
                 "sheet noop, cell XFD1048576: it stands beside the table",
             ),
+            (r#"<c r="A4""#, r#"<c r="A1""#, "sheet noop, cell A1: it follows a later row"),
             (
                 "run 2",
                 "second",
@@ -271,8 +329,52 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_cells_share_is_read_and_a_long_one_is_refused_wherever_it_is_named() {
+        let shared = |index: usize| format!(r#"<c t="s"><v>{index}</v></c>"#);
+        let rows = format!(
+            "<row>{}{}{}</row><row>{}{}<c><v>100</v></c></row>",
+            shared(0),
+            shared(1),
+            shared(2),
+            shared(3),
+            shared(4)
+        );
+        let sharing = |texts: [&str; 5]| {
+            let texts = texts.map(|text| format!("<si><t>{text}</t></si>")).concat();
+            workbook_sharing(&texts, &[("noop", &rows), ("cfq", &rows)])
+        };
+        let bytes = sharing(["operation", "record", "run 1", " read ", "8k"]);
+        let table = read(&ENTRY, &[("book", &bytes)], &Mapping::default()).unwrap();
+        assert!(picture(&table).contains("noop [read, 8k] #0.1 throughput=102400"));
+        let long = "x".repeat(1 << 20);
+        let blank = " ".repeat(1 << 20);
+        for text in [long.as_str(), blank.as_str()] {
+            let bytes = sharing(["operation", "record", "run 1", text, "8k"]);
+            let found = refusal(&ENTRY, &bytes, &Mapping::default());
+            assert!(found.starts_with("sheet noop, cell A2: "), "{found}");
+            assert!(found.contains("limit WORKBOOK_CELL_BYTES"), "{found}");
+        }
+    }
+
+    #[test]
+    fn parts_may_be_larger_than_their_file_so_far_as_honest_ones_are() {
+        let name = |unpacked: u64, file_bytes: u64| {
+            check_unpacked(unpacked, file_bytes).map_err(|over| over.limit.name)
+        };
+        assert_eq!(name(WORKBOOK_FREE_BYTES, 1), Ok(()));
+        assert_eq!(name(WORKBOOK_FREE_BYTES + 5, 1), Err("WORKBOOK_EXPANSION"));
+        assert_eq!(name(WORKBOOK_FREE_BYTES + (4 << 20), 1 << 20), Ok(()));
+        assert_eq!(name(WORKBOOK_BYTES.most, 64 << 20), Ok(()), "pictures do not shrink");
+        assert_eq!(name(WORKBOOK_BYTES.most + 1, 64 << 20), Err("WORKBOOK_BYTES"));
+        let texts = "<si><t>x</t></si>".repeat(1 << 20);
+        let bytes = workbook_sharing(&texts, &[("noop", &sheet("100"))]);
+        let found = refusal(&ENTRY, &bytes, &Mapping::default());
+        assert!(found.contains("limit WORKBOOK_EXPANSION"), "{found}");
+    }
+
+    #[test]
     fn of_a_row_whose_only_cell_is_the_last_one_nothing_else_is_held() {
-        let cells = [(3, "d".to_owned()), (0, "a".to_owned()), (3, "e".to_owned())];
+        let cells = [(3, Cow::from("d")), (0, Cow::from("a")), (3, Cow::from("e"))];
         assert_eq!(in_columns(&cells), ["a", "", "", "e"]);
         assert_eq!(in_columns(&[]), [""; 0]);
     }

@@ -12,6 +12,7 @@
 //! inputs are written piece by piece and never held here.
 
 mod products;
+mod workbooks;
 
 use crate::bench::{Bench, KNOWN_EFFECT};
 use std::fs::{self, File};
