@@ -48,6 +48,9 @@ const CAMPAIGN: &str = "campaign";
 /// No list of codes that schedlab writes is longer, and no subject has as long a name. Each is compared
 /// at every result.
 const LONGEST_CODES: usize = 4_000;
+/// No name of a machine, a package or a subject is longer. Each is held for every execution, or compared
+/// at every result.
+const LONGEST_VALUE: usize = 1_000;
 /// A name has fewer parts than this, and a line fewer values.
 const MOST_PARTS: usize = 100;
 
@@ -66,8 +69,11 @@ struct File<'a> {
     /// Subjects as results name them, with the codes of caveats beside their values.
     caveats: BTreeSet<(Option<&'a str>, &'a str)>,
     /// The machine of each execution, as its heading has it.
-    machines: BTreeMap<usize, BTreeMap<String, String>>,
+    machines: BTreeMap<usize, Machine<'a>>,
 }
+
+/// What a heading says of the machine, by the keys of [`MACHINE`].
+type Machine<'a> = [Option<&'a str>; MACHINE.len()];
 
 /// A line of results.
 struct Measured<'a> {
@@ -153,6 +159,7 @@ impl<'a> File<'a> {
         } else if let Some(codes) = codes_of_findings(text) {
             self.configuration.insert(OF_FINDINGS, codes);
         } else if let Some((key, value)) = configuration(text) {
+            check_value(line, key, value, mapping)?;
             let is_other_subject = mapping.subject.as_deref() == Some(key)
                 && self.configuration.get(key) != Some(&value);
             if HEADING.contains(&key) || is_other_subject {
@@ -254,10 +261,9 @@ impl<'a> File<'a> {
     }
 
     /// What the heading says of the machine, but for what tells subjects apart.
-    fn machine(&self, mapping: &Mapping) -> BTreeMap<String, String> {
-        let keys = MACHINE.into_iter().filter(|key| mapping.subject.as_deref() != Some(*key));
-        let said = keys.filter_map(|key| Some((key, self.configuration.get(key)?)));
-        said.map(|(key, value)| (key.to_owned(), (*value).to_owned())).collect()
+    fn machine(&self, mapping: &Mapping) -> Machine<'a> {
+        let is_subject = |key: &str| mapping.subject.as_deref() == Some(key);
+        MACHINE.map(|key| self.configuration.get(key).copied().filter(|_| !is_subject(key)))
     }
 
     fn append(
@@ -289,7 +295,7 @@ impl<'a> File<'a> {
             let subject = result.subject.unwrap_or(source.subject);
             let machine = self.machines.get(&result.execution);
             if let Some(machine) = machine.filter(|_| told.insert((subject, result.execution))) {
-                table.settings(subject, machine);
+                table.settings(subject, &settings(machine));
             }
             let execution = executions.entry(result.execution).or_insert(next).clone();
             let level = |name: &&str| match *name {
@@ -388,6 +394,25 @@ fn known(unit: &str) -> Option<(&'static str, Unit, Direction, f64)> {
         "MB/s" => Some(("bytes_per_second", Unit::PerSecond, Direction::Higher, 1e6)),
         _ => None,
     }
+}
+
+/// What is known of a machine, by its keys.
+fn settings(machine: &Machine<'_>) -> BTreeMap<String, String> {
+    let known = MACHINE.into_iter().zip(machine);
+    known.filter_map(|(key, value)| Some((key.to_owned(), (*value)?.to_owned()))).collect()
+}
+
+/// Refuses a value of the configuration that is held or compared again and again and that no tool
+/// writes as long. Lines of other keys, as of logs, may have any length.
+fn check_value(line: u64, key: &str, value: &str, mapping: &Mapping) -> Result<(), Trouble> {
+    let is_repeated =
+        MACHINE.contains(&key) || key == PACKAGE || mapping.subject.as_deref() == Some(key);
+    if is_repeated && value.len() > LONGEST_VALUE {
+        let key: String = key.chars().take(60).collect();
+        let cause = format!("its `{key}` has more than {LONGEST_VALUE} bytes");
+        return Err(Trouble::at(line, cause, "correct the line, or remove it"));
+    }
+    Ok(())
 }
 
 /// What a test binary, or `go test` for it, ends with.
@@ -752,6 +777,20 @@ mod tests {
         // What is no list of ours is not compared at every result.
         let long = format!("caveats: TCG {}\n", "X".repeat(LONGEST_CODES));
         assert_eq!(of(&long), (Vec::new(), BTreeSet::new()));
+    }
+
+    #[test]
+    fn what_is_compared_at_every_result_is_short_and_other_lines_have_any_length() {
+        let long = "x".repeat(LONGEST_VALUE + 1);
+        let text = |key: &str| format!("goos: linux\n{key}: {long}\nBenchmarkX 1 5 ns/op\n");
+        for key in ["cpu", "goos", "goarch", "pkg"] {
+            let found = refused(&text(key), &Mapping::default());
+            assert_eq!(found, format!("line 2: its `{key}` has more than 1000 bytes"));
+        }
+        let found = refused(&text("commit"), &by("commit"));
+        assert_eq!(found, "line 2: its `commit` has more than 1000 bytes");
+        let log = text("log");
+        assert!(read(&ENTRY, &[("a", log.as_bytes())], &Mapping::default()).is_ok());
     }
 
     #[test]

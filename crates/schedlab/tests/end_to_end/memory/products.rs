@@ -68,6 +68,22 @@ fn tables_whose_products_are_large_are_refused_within_their_memory_and_10_s() {
 }
 
 #[test]
+fn a_long_value_that_holds_for_many_executions_is_refused_within_its_memory() {
+    let bench = Bench::new();
+    let path = bench.path().join("bench.txt");
+    let file = text(&path);
+    for key in ["cpu", "goarch", "pkg"] {
+        let header = format!("{key}: {}", "x".repeat(200_000));
+        rows(&path, &header, 10_000, |_| "goos: linux\nBenchmarkX 1 1 ns/op".to_owned());
+        let what = format!("a long {key}");
+        let arguments = ["import", "benchfmt", &file];
+        let size_bytes = size(&path);
+        let word = "more than 1000 bytes";
+        check(&bench, &Case { what: &what, size_bytes, arguments: &arguments, codes: &[2], word });
+    }
+}
+
+#[test]
 fn a_plan_of_20_000_subjects_that_are_compared_with_one_is_refused_within_its_memory() {
     let (bench, directory) = campaign();
     let path = directory.join("plan.json");
