@@ -5,12 +5,12 @@ mod layout;
 mod packed;
 mod ranks;
 
-use crate::{HISTOGRAM_TEXT, OverLimit, RECORD_BUCKETS};
+use crate::HISTOGRAM_TEXT;
+use crate::counted_numbers::note_buckets;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
-use std::cell::Cell;
 use std::sync::{Arc, LazyLock};
 
 /// One hour: longer values are clamped and counted.
@@ -52,28 +52,6 @@ fn summed(buckets: impl Iterator<Item = (u64, u64)>) -> Arc<[Bucket]> {
         Bucket { highest, up_to }
     };
     buckets.map(add).collect()
-}
-
-thread_local! {
-    /// How many buckets this thread decoded of what it counts them of.
-    static DECODED: Cell<Option<u64>> = const { Cell::new(None) };
-}
-
-/// Reads something, and says how many filled buckets the histograms in it have. Beyond
-/// [`RECORD_BUCKETS`] a histogram is no longer decoded: a few bytes of text are half a megabyte of
-/// buckets.
-pub fn counting_buckets<T>(read: impl FnOnce() -> T) -> (T, u64) {
-    let before = DECODED.replace(Some(0));
-    let found = read();
-    (found, DECODED.replace(before).unwrap_or(0))
-}
-
-/// Counts what was decoded, where somebody counts it.
-fn note_decoded(buckets: usize) -> Result<(), OverLimit> {
-    let Some(known) = DECODED.get() else { return Ok(()) };
-    let decoded = known.saturating_add(buckets as u64);
-    DECODED.set(Some(decoded));
-    RECORD_BUCKETS.check(decoded)
 }
 
 impl Counts {
@@ -293,7 +271,7 @@ impl Histogram {
             Some(buckets) => buckets,
             None => foreign_buckets(&bytes).map_err(bad)?,
         };
-        note_decoded(buckets.len()).map_err(|over| bad(over.to_string()))?;
+        note_buckets(buckets.len() as u64).map_err(|over| bad(over.to_string()))?;
         Ok(Self { counts: Counts::filled(buckets.into_iter()), clamped: 0 })
     }
 }
@@ -355,6 +333,7 @@ impl<'de> Deserialize<'de> for Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{RECORD_BUCKETS, counting_numbers};
 
     #[test]
     fn quantiles_come_from_merged_counts_never_from_averaged_percentiles() {
@@ -485,8 +464,9 @@ mod tests {
         assert!((text.len() as u64) < buckets, "{} characters", text.len());
         let read = |times: u64| (0..times).try_for_each(|_| Histogram::decode(&text).map(|_| ()));
         let within = RECORD_BUCKETS.most / buckets;
-        assert_eq!(counting_buckets(|| read(within)), (Ok(()), within * buckets));
-        let (found, _) = counting_buckets(|| read(within + 1));
+        let (found, counted) = counting_numbers(|| read(within));
+        assert_eq!((found, counted.buckets), (Ok(()), within * buckets));
+        let (found, _) = counting_numbers(|| read(within + 1));
         assert!(found.unwrap_err().to_string().contains("limit RECORD_BUCKETS"));
         assert_eq!(read(within + 1), Ok(()), "nobody counts");
     }

@@ -9,6 +9,7 @@ mod caveat;
 mod claim;
 mod compared_with;
 mod comparisons;
+mod counted_numbers;
 mod cpu_list;
 mod digits;
 mod doubt;
@@ -58,6 +59,7 @@ pub use claim::{
     ClaimedMetrics, ClaimedOver, ClaimedTurn,
 };
 pub use comparisons::{Comparisons, Group, groups};
+pub use counted_numbers::{CountedNumbers, counting_numbers};
 pub use cpu_list::CpuList;
 pub use digits::{last_digit_power, p_equation, p_value, round_significant};
 pub use doubt::Doubt;
@@ -73,7 +75,7 @@ pub use format::{
     TREND_FINDINGS_FORMAT, TREND_REPORT_FORMAT, UNBOUND_RECORD_FORMATS, VENUE_PLAN_FORMAT,
 };
 pub use given::{DEFAULT_ALPHA, GivenChoices};
-pub use histogram::{Histogram, HistogramError, counting_buckets};
+pub use histogram::{Histogram, HistogramError};
 pub use inert::{
     LONGEST_LINE, LONGEST_TEXT, inert, inert_json, inert_lines, inert_text, is_obeyed,
     legible_lines, written_out,
@@ -100,13 +102,13 @@ pub use quantity::{
 };
 pub use reader_limit::{
     BUNDLE_EXPANSION, BUNDLE_FILE_BYTES, BUNDLE_FREE_BYTES, BUNDLE_MANIFEST_BYTES,
-    CAMPAIGN_BUCKETS, DOCUMENT_BYTES, FINDINGS_BYTES, HISTOGRAM_COUNTS, HISTOGRAM_TEXT,
-    IMPORT_BYTES, IMPORT_COLUMNS, IMPORT_COMPARED_VALUES, IMPORT_COMPARISONS, IMPORT_EXPANSION,
-    IMPORT_FIELDS, IMPORT_FREE_BYTES, IMPORT_JSON_BYTES, IMPORT_LOOKUPS, IMPORT_METRICS,
-    IMPORT_ROWS, IMPORT_VALUES, JSON_VALUES, OverLimit, PLAN_BYTES, PLAN_METRICS, PLAN_QUESTIONS,
-    PLAN_SUBJECTS, PLAN_TRIALS, PLAN_WORKLOADS, READER_LIMITS, RECORD_BUCKETS, RECORD_BYTES,
-    RECORDS, ReaderLimit, WORKBOOK_BYTES, WORKBOOK_CELL_BYTES, WORKBOOK_CELLS, WORKBOOK_EXPANSION,
-    WORKBOOK_FREE_BYTES,
+    CAMPAIGN_BUCKETS, CAMPAIGN_VALUES, DOCUMENT_BYTES, FINDINGS_BYTES, HISTOGRAM_COUNTS,
+    HISTOGRAM_TEXT, IMPORT_BYTES, IMPORT_COLUMNS, IMPORT_COMPARED_VALUES, IMPORT_COMPARISONS,
+    IMPORT_EXPANSION, IMPORT_FIELDS, IMPORT_FREE_BYTES, IMPORT_JSON_BYTES, IMPORT_LOOKUPS,
+    IMPORT_METRICS, IMPORT_ROWS, IMPORT_VALUES, JSON_VALUES, OverLimit, PLAN_BYTES, PLAN_METRICS,
+    PLAN_QUESTIONS, PLAN_SUBJECTS, PLAN_TEXTS, PLAN_TRIALS, PLAN_WORKLOADS, READER_LIMITS,
+    RECORD_BUCKETS, RECORD_BYTES, RECORD_VALUES, RECORDS, ReaderLimit, WORKBOOK_BYTES,
+    WORKBOOK_CELL_BYTES, WORKBOOK_CELLS, WORKBOOK_EXPANSION, WORKBOOK_FREE_BYTES,
 };
 pub use record::{
     Binding, CampaignBeginning, Chain, ChainAnchor, Circumstances, Disturbance, Fingerprint,

@@ -193,6 +193,13 @@ pub static CAMPAIGN_BUCKETS: ReaderLimit = ReaderLimit::of(
     "filled buckets in the histograms of a campaign",
     NOT_OURS,
 );
+/// Values of all samples of one record, 8 bytes each, of which two bytes of text are one. A trial with a
+/// million of them is a large one.
+pub static RECORD_VALUES: ReaderLimit =
+    ReaderLimit::of("RECORD_VALUES", 4_000_000, "values in the samples of a record", NOT_OURS);
+/// The same of all records of a campaign, which are held together.
+pub static CAMPAIGN_VALUES: ReaderLimit =
+    ReaderLimit::of("CAMPAIGN_VALUES", 20_000_000, "values in the samples of a campaign", NOT_OURS);
 /// Records of a campaign: those of the largest import; no campaign of a year has as many.
 pub static RECORDS: ReaderLimit = ReaderLimit::of("RECORDS", 600_000, "records", NOT_OURS);
 
@@ -208,6 +215,14 @@ pub static PLAN_METRICS: ReaderLimit =
     ReaderLimit::of("PLAN_METRICS", 500_000, "metrics of workloads", FEWER);
 /// Sittings times the workloads in them.
 pub static PLAN_TRIALS: ReaderLimit = ReaderLimit::of("PLAN_TRIALS", 4_000_000, "trials", FEWER);
+/// Values of a plan's text but those of metrics and sittings: texts, numbers, lists and tables, as of
+/// levels, parameters, options and notes. An empty text has three bytes, and is held in fifty.
+pub static PLAN_TEXTS: ReaderLimit = ReaderLimit::of(
+    "PLAN_TEXTS",
+    1_000_000,
+    "texts, numbers and lists beside metrics and sittings",
+    FEWER,
+);
 /// Pairs of subjects times metrics: each is a finding of some kilobytes.
 pub static PLAN_QUESTIONS: ReaderLimit =
     ReaderLimit::of("PLAN_QUESTIONS", 100_000, "questions", FEWER);
@@ -220,7 +235,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 33] = [
+pub static READER_LIMITS: [&ReaderLimit; 36] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -253,6 +268,9 @@ pub static READER_LIMITS: [&ReaderLimit; 33] = [
     &IMPORT_COMPARED_VALUES,
     &RECORD_BUCKETS,
     &CAMPAIGN_BUCKETS,
+    &RECORD_VALUES,
+    &CAMPAIGN_VALUES,
+    &PLAN_TEXTS,
     &PLAN_WORKLOADS,
 ];
 

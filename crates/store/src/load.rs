@@ -12,9 +12,9 @@ use crate::plan_sizes;
 use crate::records::{Scan, scan_on};
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Attempt, Binding, Caveat, CaveatCode, DOCUMENT_BYTES, FINDINGS_BEFORE_SEQUENCES,
-    FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, LineDigest, PLAN_BYTES, PLAN_FORMATS,
-    Plan, ReaderLimit, Records, Resumption,
+    Attempt, Binding, Caveat, CaveatCode, CountedNumbers, DOCUMENT_BYTES,
+    FINDINGS_BEFORE_SEQUENCES, FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, LineDigest,
+    PLAN_BYTES, PLAN_FORMATS, Plan, ReaderLimit, Records, Resumption,
 };
 use std::path::{Path, PathBuf};
 use sys::{Files, HostFiles};
@@ -96,8 +96,14 @@ pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> 
     let state = read_state_on(&HostFiles, directory)?;
     let HeldRecords { records, digests } = held;
     // Of what was not read there is nothing to count.
-    let scanned =
-        Scan { records, digests, is_bound: true, complete_bytes: 0, torn: None, buckets: 0 };
+    let scanned = Scan {
+        records,
+        digests,
+        is_bound: true,
+        complete_bytes: 0,
+        torn: None,
+        counted: CountedNumbers::default(),
+    };
     with_records(&HostFiles, (loaded, state), scanned)
 }
 

@@ -1,98 +1,177 @@
 //! How much a plan's text holds of what is limited, counted before any of it is held.
 
-use model::{OverLimit, PLAN_METRICS, PLAN_SUBJECTS, PLAN_TRIALS};
+use model::{OverLimit, PLAN_METRICS, PLAN_SUBJECTS, PLAN_TEXTS, PLAN_TRIALS};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
-use std::marker::PhantomData;
 
-/// Holds the lists of a plan's text against their limits. Text that is no plan is passed over: its
-/// parser says what is wrong with it.
+/// Holds what a plan's text holds against its limits. Text that is no plan is counted as far as it can
+/// be read: its parser holds as much of it before it says what is wrong.
 ///
 /// # Errors
 /// The first limit that it is beyond.
 pub(crate) fn check(text: &[u8]) -> Result<(), OverLimit> {
-    let Ok(sizes) = serde_json::from_slice::<PlanSizes>(text) else { return Ok(()) };
-    PLAN_SUBJECTS.check(sizes.subjects.0)?;
-    PLAN_METRICS.check(sizes.workloads.0)?;
-    PLAN_TRIALS.check(sizes.blocks.0)
+    let mut sizes = PlanSizes::default();
+    let walk = Walk { node: PlanNode::Plan, sizes: &mut sizes };
+    // What cannot be read ends the walk.
+    let _ = walk.deserialize(&mut serde_json::Deserializer::from_slice(text));
+    PLAN_SUBJECTS.check(sizes.subjects)?;
+    PLAN_METRICS.check(sizes.metrics)?;
+    PLAN_TRIALS.check(sizes.trials)?;
+    PLAN_TEXTS.check(sizes.texts)
 }
 
-#[derive(Deserialize)]
+/// How many there are of what is limited.
+#[derive(Debug, Default)]
 struct PlanSizes {
-    subjects: Total<IgnoredAny>,
-    workloads: Total<WorkloadSize>,
-    blocks: Total<BlockSize>,
+    subjects: u64,
+    metrics: u64,
+    trials: u64,
+    /// Values of any kind elsewhere.
+    texts: u64,
 }
 
-#[derive(Deserialize)]
-struct WorkloadSize {
-    metrics: Total<IgnoredAny>,
+/// Where in a plan a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PlanNode {
+    Plan,
+    Subjects,
+    Workloads,
+    Workload,
+    Metrics,
+    Blocks,
+    Block,
+    Sittings,
+    Sitting,
+    Trials,
+    /// What is counted by what holds it, and has a size of its own.
+    Counted,
+    /// Anywhere else.
+    Text,
 }
 
-#[derive(Deserialize)]
-struct BlockSize {
-    sittings: Total<SittingSize>,
-}
-
-#[derive(Deserialize)]
-struct SittingSize {
-    workloads: Total<IgnoredAny>,
-}
-
-/// How many there are of something in the elements of a list.
-struct Total<T>(u64, PhantomData<T>);
-
-/// How many of them an element has.
-trait Size {
-    fn size(&self) -> u64;
-}
-
-impl Size for IgnoredAny {
-    fn size(&self) -> u64 {
-        1
-    }
-}
-
-impl Size for WorkloadSize {
-    fn size(&self) -> u64 {
-        self.metrics.0
-    }
-}
-
-impl Size for BlockSize {
-    fn size(&self) -> u64 {
-        self.sittings.0
-    }
-}
-
-impl Size for SittingSize {
-    fn size(&self) -> u64 {
-        self.workloads.0
-    }
-}
-
-impl<'de, T: Size + Deserialize<'de>> Deserialize<'de> for Total<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct List<T>(PhantomData<T>);
-
-        impl<'de, T: Size + Deserialize<'de>> Visitor<'de> for List<T> {
-            type Value = Total<T>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Total<T>, A::Error> {
-                let mut count: u64 = 0;
-                while let Some(element) = list.next_element::<T>()? {
-                    count = count.saturating_add(element.size());
-                }
-                Ok(Total(count, PhantomData))
-            }
+impl PlanNode {
+    /// Where the value of a key stands.
+    fn of_key(self, key: &str) -> Self {
+        match (self, key) {
+            (Self::Plan, "subjects") => Self::Subjects,
+            (Self::Plan, "workloads") => Self::Workloads,
+            (Self::Plan, "blocks") => Self::Blocks,
+            (Self::Workload, "metrics") => Self::Metrics,
+            (Self::Block, "sittings") => Self::Sittings,
+            (Self::Sitting, "workloads") => Self::Trials,
+            (Self::Block | Self::Sitting, _) => Self::Counted,
+            _ => Self::Text,
         }
+    }
 
-        deserializer.deserialize_seq(List(PhantomData))
+    /// Where an element of a list stands.
+    fn of_element(self) -> Self {
+        match self {
+            Self::Workloads => Self::Workload,
+            Self::Blocks => Self::Block,
+            Self::Sittings => Self::Sitting,
+            Self::Metrics | Self::Trials => Self::Counted,
+            _ => Self::Text,
+        }
+    }
+
+    /// Whether its keys tell where values stand.
+    fn has_known_keys(self) -> bool {
+        matches!(self, Self::Plan | Self::Workload | Self::Block | Self::Sitting)
+    }
+}
+
+impl PlanSizes {
+    /// Counts an element of a list, before which there were so many trials. A block or a sitting
+    /// without any is held, too, and counts as one.
+    fn add(&mut self, list: PlanNode, trials_before: u64) {
+        let is_bare = self.trials == trials_before;
+        match list {
+            PlanNode::Subjects => self.subjects += 1,
+            PlanNode::Metrics => self.metrics += 1,
+            PlanNode::Trials => self.trials += 1,
+            PlanNode::Blocks | PlanNode::Sittings if is_bare => self.trials += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Counts a value and all that is in it.
+struct Walk<'s> {
+    node: PlanNode,
+    sizes: &'s mut PlanSizes,
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self.node {
+            PlanNode::Counted => {
+                IgnoredAny::deserialize(deserializer)?;
+                return Ok(());
+            }
+            PlanNode::Text => self.sizes.texts += 1,
+            _ => {}
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let node = self.node.of_element();
+        loop {
+            let trials_before = self.sizes.trials;
+            let element = list.next_element_seed(Walk { node, sizes: &mut *self.sizes })?;
+            if element.is_none() {
+                return Ok(());
+            }
+            self.sizes.add(self.node, trials_before);
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<(), A::Error> {
+        loop {
+            let key = if self.node.has_known_keys() {
+                table.next_key::<String>()?.map(|key| self.node.of_key(&key))
+            } else {
+                table.next_key::<IgnoredAny>()?.map(|_| PlanNode::Text)
+            };
+            let Some(node) = key else { return Ok(()) };
+            table.next_value_seed(Walk { node, sizes: &mut *self.sizes })?;
+        }
     }
 }
 
@@ -121,8 +200,39 @@ mod tests {
         assert_eq!(checked(1_001, 1, 1), Err("PLAN_SUBJECTS"));
         assert_eq!(checked(1, 250_001, 1), Err("PLAN_METRICS"));
         assert_eq!(checked(1, 1, 2_000_001), Err("PLAN_TRIALS"));
+        // What a block or a sitting without workloads takes is no less.
+        for bare in ["{}", "{\"sittings\":[{}]}"] {
+            let blocks = format!("{{\"blocks\":[{}]}}", vec![bare; 4_000_001].join(","));
+            let beyond = check(blocks.as_bytes());
+            assert_eq!(beyond.map_err(|over| over.limit.name), Err("PLAN_TRIALS"), "{bare}");
+        }
         for other in ["", "[]", "{}", "{\"subjects\":1}", "{\"subjects\":[1,"] {
             assert_eq!(check(other.as_bytes()), Ok(()), "{other}");
         }
+    }
+
+    #[test]
+    fn what_else_a_plan_holds_is_counted_wherever_it_stands() {
+        let list = |count: usize| format!("[{}]", vec!["\"\""; count].join(","));
+        let found = |before: &str, count: usize, behind: &str| {
+            let text = format!("{before}{}{behind}", list(count));
+            check(text.as_bytes()).map_err(|over| over.limit.name)
+        };
+        // The list itself counts, and so do those that hold it.
+        for (before, behind, more) in [
+            ("{\"notes\":", "}", 1),
+            ("{\"options\":", "}", 1),
+            ("{\"probes\":", "}", 1),
+            ("{\"claims\":[{\"workloads\":", "}]}", 3),
+            ("{\"workloads\":[{\"primary\":", "}]}", 1),
+            ("{\"subjects\":[{\"levels\":{\"a\":", "}}]}", 3),
+            ("{\"imported\":{\"parts\":", "}}", 2),
+        ] {
+            let most = PLAN_TEXTS.most as usize - more;
+            assert_eq!(found(before, most, behind), Ok(()), "{before}");
+            assert_eq!(found(before, most + 1, behind), Err("PLAN_TEXTS"), "{before}");
+        }
+        // What is wrong at its end does not hide what is before it.
+        assert_eq!(found("{\"notes\":", 1_000_000, ",!"), Err("PLAN_TEXTS"));
     }
 }

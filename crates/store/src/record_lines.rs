@@ -139,10 +139,13 @@ pub(crate) fn encode(record: &Record) -> Result<Vec<u8>> {
 /// # Errors
 /// When it holds a value that is no number, or is too large.
 fn encode_into(record: &Record, lines: &mut Vec<u8>) -> Result<()> {
-    let mut buckets = 0;
+    let (mut buckets, mut held) = (0, 0);
     for sample in record.invocations.iter().flat_map(|invocation| &invocation.samples) {
         let is_finite = match &sample.data {
-            SampleData::Values(values) => values.iter().all(|value| value.is_finite()),
+            SampleData::Values(values) => {
+                held += values.len() as u64;
+                values.iter().all(|value| value.is_finite())
+            }
             SampleData::Quotient { numerator, denominator } => {
                 numerator.is_finite() && denominator.is_finite()
             }
@@ -156,7 +159,10 @@ fn encode_into(record: &Record, lines: &mut Vec<u8>) -> Result<()> {
             return Err(refused(record, format!("a value of {} is not a number", sample.source)));
         }
     }
-    model::RECORD_BUCKETS.check(buckets).map_err(|over| refused(record, over.to_string()))?;
+    model::RECORD_BUCKETS
+        .check(buckets)
+        .and_then(|()| model::RECORD_VALUES.check(held))
+        .map_err(|over| refused(record, over.to_string()))?;
     let begin = lines.len();
     serde_json::to_writer(&mut *lines, record)
         .map_err(|error| refused(record, error.to_string()))?;

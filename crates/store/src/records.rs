@@ -4,8 +4,8 @@ use crate::chain::line_digest;
 use crate::durable::{parse_document, unreadable};
 use contract::{Error, ErrorKind, Result};
 use model::{
-    CAMPAIGN_BUCKETS, Caveat, CaveatCode, LineDigest, OverLimit, RECORD_BYTES, RECORD_FORMATS,
-    RECORDS, Record, SharedParts, counting_buckets,
+    CAMPAIGN_BUCKETS, CAMPAIGN_VALUES, Caveat, CaveatCode, CountedNumbers, LineDigest, OverLimit,
+    RECORD_BYTES, RECORD_FORMATS, RECORDS, Record, SharedParts, counting_numbers,
 };
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::panic::resume_unwind;
@@ -31,8 +31,8 @@ pub struct Scan {
     pub complete_bytes: u64,
     /// The warning where something follows them.
     pub torn: Option<Caveat>,
-    /// Filled buckets of the histograms that are held: of these records, and of those before them.
-    pub buckets: u64,
+    /// What is held of numbers: of these records, and of those before them.
+    pub counted: CountedNumbers,
 }
 
 /// Reads all complete records. A line counts as complete when its line feed is
@@ -61,8 +61,8 @@ enum Kept {
 pub struct ReadPosition {
     bytes: u64,
     records: usize,
-    /// Filled buckets of the histograms in them, which the reader holds.
-    buckets: u64,
+    /// The numbers in them, which the reader holds.
+    counted: CountedNumbers,
 }
 
 impl ReadPosition {
@@ -75,7 +75,7 @@ impl ReadPosition {
         let scanned = scan_behind(&HostFiles, &path, self, Kept::Records)?;
         self.bytes += scanned.complete_bytes;
         self.records += scanned.records.len();
-        self.buckets = scanned.buckets;
+        self.counted = scanned.counted;
         Ok(scanned.records)
     }
 }
@@ -90,13 +90,13 @@ fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) 
         is_bound: true,
         complete_bytes: 0,
         torn: None,
-        buckets: read.buckets,
+        counted: read.counted,
     };
     let mut parts = SharedParts::default();
     loop {
         let first = read.records + scan.digests.len() + 1;
         let batch = batch(&mut reader, path, first)?;
-        let held = AtomicU64::new(scan.buckets);
+        let held = HeldNumbers::of(scan.counted);
         for (mut record, digest) in parsed(&batch.lines, path, first, &held)? {
             scan.digests.push(digest);
             scan.is_bound = record.chain.is_some();
@@ -107,13 +107,38 @@ fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) 
         }
         // Of records that are not kept nothing is held behind their batch.
         if kept == Kept::Records {
-            scan.buckets = held.into_inner();
+            scan.counted = held.counted();
         }
         scan.complete_bytes += batch.lines.iter().map(|line| line.len() as u64).sum::<u64>();
         if batch.is_last {
             scan.torn = batch.torn;
             return Ok(scan);
         }
+    }
+}
+
+/// How many numbers the records of a campaign hold, which several threads read.
+struct HeldNumbers {
+    buckets: AtomicU64,
+    values: AtomicU64,
+}
+
+impl HeldNumbers {
+    fn of(CountedNumbers { buckets, values }: CountedNumbers) -> Self {
+        Self { buckets: AtomicU64::new(buckets), values: AtomicU64::new(values) }
+    }
+
+    /// Adds those of one record, unless there are too many.
+    fn add(&self, read: CountedNumbers) -> Result<(), OverLimit> {
+        let sum = |held: &AtomicU64, more: u64| {
+            held.fetch_add(more, Ordering::Relaxed).saturating_add(more)
+        };
+        CAMPAIGN_BUCKETS.check(sum(&self.buckets, read.buckets))?;
+        CAMPAIGN_VALUES.check(sum(&self.values, read.values))
+    }
+
+    fn counted(self) -> CountedNumbers {
+        CountedNumbers { buckets: self.buckets.into_inner(), values: self.values.into_inner() }
     }
 }
 
@@ -156,22 +181,21 @@ fn batch(reader: &mut impl BufRead, path: &Path, first: usize) -> Result<Batch> 
 }
 
 /// The records of lines with the digests of these, of many on all CPUs at once: most of a large
-/// campaign's loading is histograms. Of several broken ones the first is named. Filled buckets of their
-/// histograms are added to those that are held.
+/// campaign's loading is histograms. Of several broken ones the first is named. Their filled buckets
+/// and values are added to those that are held.
 fn parsed(
     lines: &[Vec<u8>],
     path: &Path,
     first: usize,
-    held: &AtomicU64,
+    held: &HeldNumbers,
 ) -> Result<Vec<(Record, LineDigest)>> {
     let of = |(number, lines): (usize, &[Vec<u8>])| -> Result<Vec<(Record, LineDigest)>> {
         // What a thread reads is small before it hands it on.
         let mut parts = SharedParts::default();
         let parse = |(number, line): (usize, &Vec<u8>)| {
-            let (record, buckets) = counting_buckets(|| parsed_line(line, number, path));
+            let (record, read) = counting_numbers(|| parsed_line(line, number, path));
             let mut record = record?;
-            let all = held.fetch_add(buckets, Ordering::Relaxed).saturating_add(buckets);
-            CAMPAIGN_BUCKETS.check(all).map_err(|over| too_large(path, number, over))?;
+            held.add(read).map_err(|over| too_large(path, number, over))?;
             parts.share(&mut record);
             Ok((record, line_digest(line)))
         };
@@ -202,7 +226,7 @@ fn parsed_line(line: &[u8], number: usize, path: &Path) -> Result<Record> {
         None => {
             let place = format!("line {number} of {}", path.display());
             // It is read once more, for the place of what is wrong.
-            counting_buckets(|| parse_document(line, &place, &RECORD_FORMATS)).0
+            counting_numbers(|| parse_document(line, &place, &RECORD_FORMATS)).0
         }
     }
 }
@@ -318,12 +342,12 @@ mod tests {
             tail.read(directory.path()).map(|records| records.len())
         };
         assert_eq!(grown(0, &mut tail).unwrap(), 1);
-        let each = tail.buckets;
+        let each = tail.counted.buckets;
         assert!(each > 0, "a record has a histogram");
         assert_eq!(grown(1, &mut tail).unwrap(), 1);
-        assert_eq!(tail.buckets, 2 * each);
+        assert_eq!(tail.counted.buckets, 2 * each);
         // As after many more: what one call reads is little, and all of it is too much.
-        tail.buckets = CAMPAIGN_BUCKETS.most - each;
+        tail.counted.buckets = CAMPAIGN_BUCKETS.most - each;
         assert_eq!(grown(2, &mut tail).unwrap(), 1);
         let error = grown(3, &mut tail).unwrap_err().to_string();
         assert!(error.contains("CAMPAIGN_BUCKETS") && error.contains("line 4"), "{error}");

@@ -1,5 +1,5 @@
 //! Small files that cost by a product: of subjects and rows, of columns and rows, of metrics and
-//! metrics, of histograms and their buckets.
+//! metrics, of histograms and their buckets, of bytes and the values or texts that they are.
 
 use super::{Bench, Case, campaign, check, refused, size, text};
 use model::Histogram;
@@ -98,6 +98,57 @@ fn a_plan_of_20_000_subjects_that_are_compared_with_one_is_refused_within_its_me
     file.flush().unwrap();
     drop(file);
     refused(&bench, "a plan", (&directory, size(&path)), "PLAN_SUBJECTS");
+}
+
+/// Writes something so many times between what stands before and behind it.
+fn spread(file: &mut impl Write, (before, one, count, behind): (&str, &str, usize, &str)) {
+    write!(file, "{before}").unwrap();
+    for _ in 0..count {
+        write!(file, "{one}").unwrap();
+    }
+    write!(file, "{behind}").unwrap();
+}
+
+#[test]
+fn a_plan_of_millions_of_texts_is_refused_within_its_memory() {
+    let (bench, directory) = campaign();
+    let path = directory.join("plan.json");
+    let plan = fs::read_to_string(&path).unwrap();
+    let (before, after) = plan.split_once("\"subjects\": [").unwrap();
+    for (key, one) in [("options", "\"\","), ("claims", "{},"), ("looks", "1,")] {
+        let mut file = BufWriter::new(File::create(&path).unwrap());
+        let before = format!("{before}\"{key}\":[");
+        // The last one has no comma behind it.
+        let behind = format!("{}],\"subjects\": [{after}", one.trim_end_matches(','));
+        spread(&mut file, (&before, one, 3_000_000, &behind));
+        file.flush().unwrap();
+        drop(file);
+        refused(&bench, key, (&directory, size(&path)), "PLAN_TEXTS");
+    }
+}
+
+#[test]
+fn records_of_millions_of_values_are_refused_within_their_memory() {
+    let (bench, directory) = campaign();
+    let path = directory.join("records.jsonl");
+    let records = fs::read_to_string(&path).unwrap();
+    let begin = "\"samples\":[";
+    // One of more than a record may have, and eleven that are too many together.
+    for (changed, values, limit) in
+        [(1, 4_500_000, "RECORD_VALUES"), (11, 2_000_000, "CAMPAIGN_VALUES")]
+    {
+        let mut file = BufWriter::new(File::create(&path).unwrap());
+        assert!(records.lines().count() >= changed);
+        for (number, line) in records.lines().enumerate() {
+            let (before, after) = line.split_once(begin).unwrap();
+            let before = format!("{before}{begin}{{\"source\":\"x\",\"values\":[");
+            let count = if number < changed { values } else { 1 };
+            spread(&mut file, (&before, "0,", count, &format!("0]}},{after}\n")));
+        }
+        file.flush().unwrap();
+        drop(file);
+        refused(&bench, "records", (&directory, size(&path)), limit);
+    }
 }
 
 #[test]
