@@ -118,6 +118,10 @@ const NO_SETTINGS: [&str; 7] =
 /// Settings that are kept, and the longest of them.
 const MOST_SETTINGS: usize = 1_000;
 const LONGEST_SETTING: usize = 60;
+/// More options for all jobs than these nobody gives; each is asked again for every job.
+const MOST_GLOBAL_OPTIONS: usize = 1_000;
+/// Characters of a job's name before its settings; a longer one is no name of a level.
+const LONGEST_JOB: usize = 200;
 /// Longest text of devices: names by id end with what tells two of one make apart.
 const LONGEST_DEVICES: usize = 400;
 /// What is said of a job that names no device.
@@ -146,7 +150,8 @@ impl FioReport {
             is_closed_loop: false,
             settings: BTreeMap::new(),
         };
-        for entries in gathered(&root, &jobs, &mut report)? {
+        let global = global_options(&root)?;
+        for entries in gathered(global.as_ref(), &jobs, &mut report)? {
             report.streams.push(entries.stream()?);
         }
         if report.streams.is_empty() {
@@ -154,6 +159,16 @@ impl FioReport {
         }
         Ok(report)
     }
+}
+
+/// The options of all jobs, which are looked for once: a file may have millions of members.
+fn global_options<'a>(root: &JsonNode<'a>) -> Result<Option<JsonNode<'a>>, Trouble> {
+    let Some(global) = root.optional("global options")? else { return Ok(None) };
+    if global.members()?.len() > MOST_GLOBAL_OPTIONS {
+        let cause = format!("more than {MOST_GLOBAL_OPTIONS} global options");
+        return Err(Trouble::new(cause, "give the file as fio wrote it"));
+    }
+    Ok(Some(global))
 }
 
 /// When fio wrote this, to the millisecond or, where it does not tell that, to the second. What cannot
@@ -193,7 +208,7 @@ fn without_notes(bytes: &[u8]) -> &[u8] {
 
 /// Entries by name and direction, in the order of the file.
 fn gathered<'a>(
-    root: &JsonNode<'a>,
+    global: Option<&JsonNode<'a>>,
     jobs: &[JsonNode<'a>],
     report: &mut FioReport,
 ) -> Result<Vec<Entries<'a>>, Trouble> {
@@ -212,12 +227,12 @@ fn gathered<'a>(
         }
         let error = job.optional("error")?.map_or(Ok(0), |error| error.code())?;
         let error = (error != 0).then_some(error);
-        let directions = active(root, job, error.is_some())?;
+        let directions = active(global, job, error.is_some())?;
         if directions.is_empty() {
             report.idle.push(name.to_owned());
         }
-        settings(root, job, name, &mut report.settings)?;
-        report.is_closed_loop |= option(root, job, "rate_process")?.is_none();
+        settings(global, job, name, &mut report.settings)?;
+        report.is_closed_loop |= option(global, job, "rate_process")?.is_none();
         for (direction, part) in directions {
             let known = streams
                 .iter_mut()
@@ -239,7 +254,7 @@ fn gathered<'a>(
 /// The directions in which a job did any I/O; of one that failed before it did, those
 /// it was asked for.
 fn active<'a>(
-    root: &JsonNode<'a>,
+    global: Option<&JsonNode<'a>>,
     job: &JsonNode<'a>,
     is_failed: bool,
 ) -> Result<Vec<(IoDirection, JsonNode<'a>)>, Trouble> {
@@ -253,7 +268,7 @@ fn active<'a>(
     }
     if active.is_empty() && is_failed {
         // `read` is what fio does where nothing is said.
-        let asked = option(root, job, "rw")?.map_or(Ok("read"), |asked| asked.text())?;
+        let asked = option(global, job, "rw")?.map_or(Ok("read"), |asked| asked.text())?;
         let is_mixed = asked.contains("rw") || asked.contains("readwrite");
         let is_asked = |direction: &IoDirection| {
             asked.contains(direction.name()) || (is_mixed && *direction != IoDirection::Trim)
@@ -267,17 +282,18 @@ fn active<'a>(
 
 /// Every option of a job, and of all jobs, but for those that name files, and the devices it names.
 fn settings(
-    root: &JsonNode<'_>,
+    global: Option<&JsonNode<'_>>,
     job: &JsonNode<'_>,
     name: &str,
     settings: &mut BTreeMap<String, String>,
 ) -> Result<(), Trouble> {
-    let base = option(root, job, "kb_base")?.and_then(|base| base.text().ok()?.parse().ok());
+    let base = option(global, job, "kb_base")?.and_then(|base| base.text().ok()?.parse().ok());
     let base = base.unwrap_or(option_values::KB_BASE);
+    let name = shortened(name, LONGEST_JOB);
+    let own = job.optional("job options")?;
     let mut has_options = false;
     // A job's own option counts before that of all jobs.
-    for (place, key) in [(root, "global options"), (job, "job options")] {
-        let Some(options) = place.optional(key)? else { continue };
+    for options in global.into_iter().chain(&own) {
         has_options = true;
         for (option, value) in options.members()? {
             let is_name = NO_SETTINGS.contains(&option) || option.ends_with("_log");
@@ -286,24 +302,29 @@ fn settings(
             }
             let Ok(value) = value.text() else { continue };
             let value = option_values::canonical(option, value, base);
-            let value = value.chars().take(LONGEST_SETTING).collect();
-            settings.insert(format!("{name} {option}"), value);
+            let option = shortened(option, LONGEST_SETTING);
+            settings.insert(format!("{name} {option}"), shortened(&value, LONGEST_SETTING));
         }
     }
     if has_options && settings.len() < MOST_SETTINGS {
-        settings.insert(format!("{name} devices"), devices(root, job)?);
+        settings.insert(format!("{name} devices"), devices(global, job)?);
     }
     Ok(())
 }
 
+/// The beginning of a text: what stands once in a file may be held for each job.
+fn shortened(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
 /// What a job is to open, where a device is among it: another device is other work, and another
 /// file need not be.
-fn devices(root: &JsonNode<'_>, job: &JsonNode<'_>) -> Result<String, Trouble> {
-    let names = option(root, job, "filename")?.and_then(|names| names.text().ok());
+fn devices(global: Option<&JsonNode<'_>>, job: &JsonNode<'_>) -> Result<String, Trouble> {
+    let names = option(global, job, "filename")?.and_then(|names| names.text().ok());
     let Some(names) = names.filter(|names| names.split(':').any(is_device)) else {
         return Ok(NO_DEVICE.to_owned());
     };
-    Ok(names.chars().take(LONGEST_DEVICES).collect())
+    Ok(shortened(names, LONGEST_DEVICES))
 }
 
 /// Whether a name is one of devices; below `/dev/shm` are files in memory.
@@ -314,14 +335,13 @@ fn is_device(name: &str) -> bool {
 
 /// An option of a job, or of all jobs.
 fn option<'a>(
-    root: &JsonNode<'a>,
+    global: Option<&JsonNode<'a>>,
     job: &JsonNode<'a>,
     name: &str,
 ) -> Result<Option<JsonNode<'a>>, Trouble> {
-    for (place, key) in [(job, "job options"), (root, "global options")] {
-        if let Some(options) = place.optional(key)?
-            && let Some(found) = options.optional(name)?
-        {
+    let own = job.optional("job options")?;
+    for options in own.iter().chain(global) {
+        if let Some(found) = options.optional(name)? {
             return Ok(Some(found));
         }
     }
@@ -599,5 +619,21 @@ mod tests {
     fn more_jobs_than_anybody_runs_are_refused() {
         let jobs = vec![r#"{"jobname": "a"}"#; MOST_JOBS + 1].join(",");
         assert_eq!(cause(&format!("[{jobs}]")), "more than 500 jobs");
+    }
+
+    #[test]
+    fn more_options_for_all_jobs_than_anybody_gives_are_refused_and_long_names_are_held_short() {
+        let with = |options: usize, name: &str| {
+            let of_all: Vec<String> =
+                (0..options).map(|number| format!("\"o{number}\": \"1\"")).collect();
+            let job = job(r#""clat_ns": {}"#).replace("\"a\"", &format!("\"{name}\""));
+            let text = format!(r#"{{"global options": {{{}}}, "jobs": {job}}}"#, of_all.join(","));
+            FioReport::parse(text.as_bytes()).map_err(|trouble| trouble.cause)
+        };
+        assert_eq!(with(1_000, "a").unwrap().settings.len(), MOST_SETTINGS);
+        assert_eq!(with(1_001, "a"), Err("more than 1000 global options".to_owned()));
+        let long = "x".repeat(5_000);
+        let settings = with(3, &long).unwrap().settings;
+        assert!(settings.keys().all(|key| key.len() < 300), "{settings:?}");
     }
 }

@@ -84,6 +84,31 @@ fn a_long_value_that_holds_for_many_executions_is_refused_within_its_memory() {
 }
 
 #[test]
+fn options_of_all_jobs_times_jobs_are_refused_within_their_memory_and_10_s() {
+    let bench = Bench::new();
+    let path = bench.path().join("fio.json");
+    let mut file = BufWriter::new(File::create(&path).unwrap());
+    write!(file, "{{\"global options\":{{\"a\":\"\"").unwrap();
+    for number in 0..300_000 {
+        write!(file, ",\"{number}\":\"\"").unwrap();
+    }
+    write!(file, "}},\"jobs\":[{{\"jobname\":\"a\"}}").unwrap();
+    for _ in 1..500 {
+        write!(file, ",{{\"jobname\":\"a\"}}").unwrap();
+    }
+    writeln!(file, "]}}").unwrap();
+    file.flush().unwrap();
+    drop(file);
+    let (what, file) = ("options of all jobs", text(&path));
+    let (arguments, size_bytes) = (["import", "fio", &file], size(&path));
+    let word = "more than 1000 global options";
+    let begun = Instant::now();
+    check(&bench, &Case { what, size_bytes, arguments: &arguments, codes: &[2], word });
+    let took = begun.elapsed();
+    assert!(cfg!(debug_assertions) || took < LONGEST, "{what} took {took:?}");
+}
+
+#[test]
 fn a_plan_of_20_000_subjects_that_are_compared_with_one_is_refused_within_its_memory() {
     let (bench, directory) = campaign();
     let path = directory.join("plan.json");
