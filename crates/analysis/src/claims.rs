@@ -23,7 +23,7 @@ use crate::comparison_labels::{ComparisonLabel, in_words};
 use conjunction::together;
 use judged::Judged;
 use model::{Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Plan, Question, Role};
-use parts::parts;
+use parts::{FindingsOfPairs, of_each_pair, parts};
 use sentence::{change, word};
 
 /// Why claims across workloads stay open where nothing tests them.
@@ -34,15 +34,17 @@ const GIVEN_AT_IMPORT: &str = "; the claim was given at import, when the data we
 
 /// Judges every claim of a plan.
 pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFinding> {
-    plan.claims.iter().enumerate().map(|claim| of_claim(plan, claim, evidence)).collect()
+    let known = of_each_pair(evidence);
+    plan.claims.iter().enumerate().map(|claim| of_claim(plan, claim, evidence, &known)).collect()
 }
 
-fn of_claim(
+fn of_claim<'a>(
     plan: &Plan,
     (index, claim): (usize, &Claim),
-    evidence: ClaimEvidence<'_>,
+    evidence: ClaimEvidence<'a>,
+    known: &FindingsOfPairs<'a>,
 ) -> ClaimFinding {
-    let mut parts = parts(plan, (index, claim), evidence);
+    let mut parts = parts(plan, (index, claim), evidence, known);
     if claim.is_single() {
         parts.truncate(1);
     }

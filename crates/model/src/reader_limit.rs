@@ -226,6 +226,15 @@ pub static PLAN_TEXTS: ReaderLimit = ReaderLimit::of(
 /// Pairs of subjects times metrics: each is a finding of some kilobytes.
 pub static PLAN_QUESTIONS: ReaderLimit =
     ReaderLimit::of("PLAN_QUESTIONS", 100_000, "questions", FEWER);
+/// Claims of a plan: each is asked of every comparison of claims.
+pub static PLAN_CLAIMS: ReaderLimit = ReaderLimit::of("PLAN_CLAIMS", 500, "claims", FEWER);
+/// Pairs of a subject and a reference that claims may mean: whether they do is asked of each pair.
+pub static PLAN_CLAIM_PAIRS: ReaderLimit =
+    ReaderLimit::of("PLAN_CLAIM_PAIRS", 2_000_000, "pairs of subjects that claims may mean", FEWER);
+/// Comparisons that claims ask for: pairs of subjects, or of workloads inside a subject, times metrics.
+/// They are judged together and once more for each claim.
+pub static PLAN_CLAIMED: ReaderLimit =
+    ReaderLimit::of("PLAN_CLAIMED", 10_000, "comparisons that claims ask for", FEWER);
 
 /// Characters of a stored histogram; one of our range never has as many.
 pub static HISTOGRAM_TEXT: ReaderLimit =
@@ -235,7 +244,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 36] = [
+pub static READER_LIMITS: [&ReaderLimit; 39] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -271,6 +280,9 @@ pub static READER_LIMITS: [&ReaderLimit; 36] = [
     &RECORD_VALUES,
     &CAMPAIGN_VALUES,
     &PLAN_TEXTS,
+    &PLAN_CLAIMS,
+    &PLAN_CLAIM_PAIRS,
+    &PLAN_CLAIMED,
     &PLAN_WORKLOADS,
 ];
 
@@ -297,7 +309,8 @@ impl Plan {
             // Within a factor there are fewer still.
             crate::Comparisons::Reference | crate::Comparisons::Within(_) => subjects,
         };
-        PLAN_QUESTIONS.check(pairs.saturating_mul(metrics))
+        PLAN_QUESTIONS.check(pairs.saturating_mul(metrics))?;
+        self.check_claims()
     }
 }
 

@@ -16,6 +16,7 @@ use crate::sums::PassedOn;
 use crate::trial_facts::unchosen;
 use model::{Caveat, Claim, ClaimedTurn, Finding, Plan, Question, Weight};
 use stats::ln;
+use std::collections::BTreeMap;
 
 /// What stands before the number of a claim in the name of its family.
 const FAMILY: &str = "claim ";
@@ -29,16 +30,25 @@ fn family(index: usize) -> String {
 
 /// Whether a finding is that of a combined claim, and of which.
 pub(super) fn is_of(question: &Question, index: usize) -> bool {
-    question.family == family(index)
+    claim_of(question) == Some(index)
+}
+
+/// The claim that a question combines, by its place in the plan.
+pub(super) fn claim_of(question: &Question) -> Option<usize> {
+    question.family.strip_prefix(FAMILY)?.parse::<usize>().ok()?.checked_sub(1)
 }
 
 /// The number of each combined claim, one for each of its metrics.
 pub(super) fn comparisons<'a>(plan: &'a Plan, gathered: Gathered<'_>) -> Vec<Comparison<'a>> {
     let claims = plan.claims.iter().enumerate().filter(|(_, claim)| claim.is_combined());
     let of_claim = |(index, claim): (usize, &'a Claim)| {
-        let by_metric = claim.metric.ids().iter();
-        by_metric
-            .filter_map(|metric| combined(plan, gathered, (index, claim), metric))
+        let mut by_metric: BTreeMap<String, Vec<Asked<'a>>> = BTreeMap::new();
+        for one in of_subjects(plan, claim) {
+            by_metric.entry(one.question.metric.clone()).or_default().push(one);
+        }
+        let asked = claim.metric.ids().iter().filter_map(|metric| by_metric.remove(metric));
+        asked
+            .filter_map(|asked| combined(plan, gathered, (index, claim), asked))
             .collect::<Vec<_>>()
     };
     claims.flat_map(of_claim).collect()
@@ -55,14 +65,15 @@ pub(super) fn rests_on(plan: &Plan, claim: &Claim) -> Vec<Weight> {
     parts.map(weight).collect()
 }
 
+/// The number that a claim makes of comparisons of one metric.
 fn combined<'a>(
     plan: &'a Plan,
     gathered: Gathered<'_>,
     (index, claim): (usize, &Claim),
-    metric: &str,
+    asked: Vec<Asked<'a>>,
 ) -> Option<Comparison<'a>> {
-    let asked = of_subjects(plan, claim).into_iter().filter(|one| one.question.metric == metric);
     let parts: Vec<(f64, Asked<'a>)> = asked
+        .into_iter()
         .filter_map(|one| Some((sign(plan, claim.shape.turns.as_ref(), &one.question)?, one)))
         .collect();
     let count = |side: f64| parts.iter().filter(|(sign, _)| *sign == side).count() as f64;

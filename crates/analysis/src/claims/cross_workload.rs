@@ -11,6 +11,7 @@ use crate::failures::counted;
 use crate::observations::Observations;
 use crate::questions::Asked;
 use model::{Claim, FailureCount, Finding, Plan, Question, Record, Role, Subject};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the comparisons across workloads.
 const FAMILY: &str = "claims across workloads";
@@ -20,14 +21,6 @@ struct Pair<'a> {
     subject: &'a Subject,
     earlier: &'a str,
     later: &'a str,
-}
-
-impl Pair<'_> {
-    fn is(&self, question: &Question) -> bool {
-        question.workload == self.subject.id
-            && question.reference == self.earlier
-            && question.subject == self.later
-    }
 }
 
 /// The pairs that a claim speaks of: of the workloads that a subject runs, each with the one
@@ -54,14 +47,22 @@ fn pairs<'a>(plan: &'a Plan, claim: &'a Claim) -> Vec<Pair<'a>> {
 
 /// What a claim is about, of these findings.
 pub(super) fn about<'a>(plan: &Plan, claim: &Claim, all: &'a [Finding]) -> Vec<&'a Finding> {
-    all.iter().filter(|finding| is_about(plan, claim, &finding.question)).collect()
+    let spoken = spoken_of(plan, claim);
+    all.iter().filter(|finding| is_about(claim, &spoken, &finding.question)).collect()
 }
 
-/// Whether a claim is about this comparison.
-pub(super) fn is_about(plan: &Plan, claim: &Claim, question: &Question) -> bool {
+/// The pairs that a claim speaks of: subject, earlier and later workload.
+pub(super) fn spoken_of<'a>(plan: &'a Plan, claim: &'a Claim) -> BTreeSet<[&'a str; 3]> {
+    let names = |pair: &Pair<'a>| [pair.subject.id.as_str(), pair.earlier, pair.later];
+    pairs(plan, claim).iter().map(names).collect()
+}
+
+/// Whether a claim that speaks of these pairs is about this comparison.
+pub(super) fn is_about(claim: &Claim, spoken: &BTreeSet<[&str; 3]>, question: &Question) -> bool {
+    let Question { workload, reference, subject, .. } = question;
     question.family == FAMILY
         && claim.metric.includes(&question.metric)
-        && pairs(plan, claim).iter().any(|pair| pair.is(question))
+        && spoken.contains(&[workload.as_str(), reference.as_str(), subject.as_str()])
 }
 
 /// Every comparison of every claim across workloads, each once. Their questions have the subject
@@ -71,15 +72,22 @@ pub(super) fn comparisons<'a>(
     records: &[Record],
     alpha: f64,
 ) -> Vec<Comparison<'a>> {
+    let mut of_subject: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+    for record in records {
+        of_subject.entry(record.subject.as_str()).or_default().push(record);
+    }
+    let mut known: BTreeSet<[String; 4]> = BTreeSet::new();
     let mut comparisons: Vec<Comparison<'_>> = Vec::new();
     for claim in plan.claims.iter().filter(|claim| claim.is_across_workloads()) {
         for pair in pairs(plan, claim) {
-            let turned = turned(records, &pair);
+            let own = of_subject.get(pair.subject.id.as_str()).map_or(&[][..], Vec::as_slice);
+            let turned = turned(own, &pair);
             let observations = Observations::of(&turned);
             let counts: Vec<FailureCount> = counted(observations.all()).into_values().collect();
             let gathered = Gathered { plan, observations: &observations, counts: &counts };
             for asked in asked(plan, claim, &pair) {
-                if comparisons.iter().all(|known| known.asked.question != asked.question) {
+                let Question { workload, metric, reference, subject, .. } = &asked.question;
+                if known.insert([workload, metric, reference, subject].map(String::clone)) {
                     comparisons.push(Comparison::of(asked, gathered, alpha));
                 }
             }
@@ -88,19 +96,17 @@ pub(super) fn comparisons<'a>(
     comparisons
 }
 
-/// The records of a subject with the workload in the subject's place.
-fn turned(records: &[Record], pair: &Pair<'_>) -> Vec<Record> {
-    let is_meant = |record: &&Record| {
-        record.subject == pair.subject.id
-            && [pair.earlier, pair.later].contains(&record.workload.as_str())
-    };
-    let turn = |record: &Record| {
-        let mut turned = record.clone();
+/// The records of a pair's subject, of its two workloads, with the workload in the subject's place.
+fn turned(of_subject: &[&Record], pair: &Pair<'_>) -> Vec<Record> {
+    let is_meant =
+        |record: &&&Record| [pair.earlier, pair.later].contains(&record.workload.as_str());
+    let turn = |record: &&Record| {
+        let mut turned = Record::clone(record);
         turned.subject.clone_from(&record.workload);
         turned.workload.clone_from(&record.subject);
         turned
     };
-    records.iter().filter(is_meant).map(turn).collect()
+    of_subject.iter().filter(is_meant).map(turn).collect()
 }
 
 /// The questions of a pair: the claim's metrics that both workloads ask.
@@ -144,7 +150,6 @@ mod tests {
         ClaimFinding, ClaimOutcome, Claimed, ClaimedEffect, ClaimedMetrics, Direction, Outcome,
         Reduction, Sample, Verdict, WorkloadPlan,
     };
-    use std::collections::BTreeMap;
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
     const LABELS: [&str; 4] = ["r-1", "r-2", "r-3", "r-4"];

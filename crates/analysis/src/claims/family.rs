@@ -20,6 +20,7 @@ use model::{
     Claim, DecidingInterval, Finding, Plan, Question, Record, Verdict, round_significant as round,
 };
 use stats::TTest;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The findings of what claims ask for.
 #[derive(Debug, Clone, Default)]
@@ -65,7 +66,11 @@ pub(crate) fn findings(plan: &Plan, records: &[Record]) -> ClaimedFindings {
 /// The comparisons of subjects that claims ask for, each once and with the earlier subject of the
 /// plan for its reference: no claim decides which way round another is answered.
 fn asked(plan: &Plan) -> Vec<Asked<'_>> {
-    let place = |id: &str| plan.subjects.iter().position(|subject| subject.id == id);
+    let subjects = plan.subjects.iter().enumerate();
+    let places: BTreeMap<&str, usize> =
+        subjects.map(|(place, subject)| (subject.id.as_str(), place)).collect();
+    let place = |id: &str| places.get(id).copied();
+    let mut known: BTreeSet<[String; 4]> = BTreeSet::new();
     let mut asked: Vec<Asked<'_>> = Vec::new();
     let is_of_pairs = |claim: &&Claim| !claim.is_across_workloads() && !claim.is_combined();
     for claim in plan.claims.iter().filter(is_of_pairs) {
@@ -74,7 +79,7 @@ fn asked(plan: &Plan) -> Vec<Asked<'_>> {
             if place(&question.subject) < place(&question.reference) {
                 std::mem::swap(&mut question.subject, &mut question.reference);
             }
-            if asked.iter().all(|known| !is_alike(&known.question, &one.question)) {
+            if known.insert(alike(&one.question).map(str::to_owned)) {
                 asked.push(one);
             }
         }
@@ -90,14 +95,15 @@ fn members<'c, 'a>(
 ) -> Vec<&'c Comparison<'a>> {
     let is_of_pairs = !claim.is_combined() && !claim.is_across_workloads();
     let pairs = if is_of_pairs { of_subjects(plan, claim) } else { Vec::new() };
+    let own: BTreeSet<[&str; 4]> = pairs.iter().map(|pair| alike(&pair.question)).collect();
+    let across = cross_workload::spoken_of(plan, claim);
     let is_own = |question: &Question| {
         if is_of_pairs {
-            question.family == SUBJECTS
-                && pairs.iter().any(|pair| is_alike(&pair.question, question))
+            question.family == SUBJECTS && own.contains(&alike(question))
         } else if claim.is_combined() {
             combined::is_of(question, index)
         } else {
-            cross_workload::is_about(plan, claim, question)
+            cross_workload::is_about(claim, &across, question)
         }
     };
     comparisons.iter().filter(|one| is_own(&one.asked.question)).collect()
@@ -143,7 +149,7 @@ pub(crate) fn cap(plan: &Plan, claimed: &mut ClaimedFindings, failed: &FailedCon
         own.for_each(|finding| failed.cap(finding, RestsOn::Components(&parts)));
     }
     let is_combined = |finding: &Finding| {
-        (0..plan.claims.len()).any(|index| combined::is_of(&finding.question, index))
+        combined::claim_of(&finding.question).is_some_and(|index| index < plan.claims.len())
     };
     for finding in claimed.every_mut().filter(|finding| !is_combined(finding)) {
         let rests_on = match finding.question.family == SUBJECTS {
@@ -154,11 +160,11 @@ pub(crate) fn cap(plan: &Plan, claimed: &mut ClaimedFindings, failed: &FailedCon
     }
 }
 
-/// Whether two questions compare the same, either way round.
-pub(super) fn is_alike(one: &Question, other: &Question) -> bool {
-    let is_same_pair = (one.subject == other.subject && one.reference == other.reference)
-        || (one.subject == other.reference && one.reference == other.subject);
-    is_same_pair && one.workload == other.workload && one.metric == other.metric
+/// What two questions have alike that compare the same, either way round.
+pub(super) fn alike(question: &Question) -> [&str; 4] {
+    let mut pair = [question.subject.as_str(), question.reference.as_str()];
+    pair.sort_unstable();
+    [question.workload.as_str(), question.metric.as_str(), pair[0], pair[1]]
 }
 
 #[cfg(test)]

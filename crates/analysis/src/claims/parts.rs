@@ -3,10 +3,11 @@
 //! comparisons is not shown by those that happen to be judged.
 
 use super::basis::{ClaimBasis, ClaimEvidence};
-use super::family::is_alike;
+use super::family::alike;
 use super::subjects::of_subjects;
 use super::{LEFT_OUT, combined, cross_workload, is_about};
 use model::{Claim, Finding, Plan, Question, Role};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a comparison has no finding that only a claim asks for.
 const ENDED: &str = "the claim alone asks for it, and of a campaign that was ended only what its \
@@ -35,11 +36,28 @@ impl<'a> Part<'a> {
     }
 }
 
+/// Findings of pairs of subjects, by what those have alike that compare the same.
+pub(super) type FindingsOfPairs<'a> = BTreeMap<[&'a str; 4], &'a Finding>;
+
+/// The findings that claims about pairs of subjects are judged by, each pair's first.
+pub(super) fn of_each_pair(evidence: ClaimEvidence<'_>) -> FindingsOfPairs<'_> {
+    let ClaimEvidence { findings, basis, .. } = evidence;
+    let mut of_pairs = BTreeMap::new();
+    for finding in findings {
+        let question = &finding.question;
+        if question.role == Role::Primary && basis.compares_subjects(question) {
+            of_pairs.entry(alike(question)).or_insert(finding);
+        }
+    }
+    of_pairs
+}
+
 /// All parts of a claim; none where nothing asks what it is about.
 pub(super) fn parts<'a>(
     plan: &Plan,
     (index, claim): (usize, &Claim),
     evidence: ClaimEvidence<'a>,
+    known: &FindingsOfPairs<'a>,
 ) -> Vec<Part<'a>> {
     let ClaimEvidence { findings, basis, .. } = evidence;
     let is_of_blocks = claim.is_across_workloads() || claim.is_combined();
@@ -59,7 +77,7 @@ pub(super) fn parts<'a>(
         };
         return findings.iter().filter_map(part).collect();
     }
-    of_pairs(plan, claim, evidence)
+    of_pairs(plan, claim, known)
 }
 
 /// One combined number for each metric.
@@ -79,19 +97,15 @@ fn of_each_metric<'a>(claim: &Claim, found: Vec<&'a Finding>) -> Vec<Part<'a>> {
 }
 
 /// The pairs of subjects, each once.
-fn of_pairs<'a>(plan: &Plan, claim: &Claim, evidence: ClaimEvidence<'a>) -> Vec<Part<'a>> {
-    let ClaimEvidence { findings, basis, .. } = evidence;
+fn of_pairs<'a>(plan: &Plan, claim: &Claim, known: &FindingsOfPairs<'a>) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'a>> = Vec::new();
+    let mut seen: BTreeSet<[String; 4]> = BTreeSet::new();
     for asked in of_subjects(plan, claim) {
         let question = asked.question;
-        if parts.iter().any(|known| is_alike(&known.question, &question)) {
+        if !seen.insert(alike(&question).map(str::to_owned)) {
             continue;
         }
-        let found = findings.iter().find(|finding| {
-            finding.question.role == Role::Primary
-                && basis.compares_subjects(&finding.question)
-                && is_alike(&finding.question, &question)
-        });
+        let found = known.get(&alike(&question)).copied();
         let with_turn = |finding: &'a Finding| {
             let is_turned = finding.question.subject != question.subject;
             (finding, is_turned)
@@ -99,22 +113,33 @@ fn of_pairs<'a>(plan: &Plan, claim: &Claim, evidence: ClaimEvidence<'a>) -> Vec<
         let finding = found.map(with_turn).ok_or(ENDED);
         parts.push(Part { question, finding });
     }
-    let missing = steps_not_asked(plan, claim, &parts);
+    let missing = steps_not_asked(plan, claim, &parts, seen);
     parts.extend(missing);
     parts
 }
 
 /// Steps of an order that nobody asks where others are asked: without them it is not shown.
-fn steps_not_asked<'a>(plan: &Plan, claim: &Claim, asked: &[Part<'a>]) -> Vec<Part<'a>> {
+fn steps_not_asked<'a>(
+    plan: &Plan,
+    claim: &Claim,
+    asked: &[Part<'a>],
+    mut seen: BTreeSet<[String; 4]>,
+) -> Vec<Part<'a>> {
     let mut missing: Vec<Part<'a>> = Vec::new();
+    let mut cells: BTreeSet<[&str; 2]> = BTreeSet::new();
     for part in asked {
+        // Parts of one workload and metric lack the same.
+        let Question { workload, metric, .. } = &part.question;
+        if !cells.insert([workload.as_str(), metric.as_str()]) {
+            continue;
+        }
         for step in claim.shape.order.windows(2) {
             let question = Question {
                 subject: step[0].clone(),
                 reference: step[1].clone(),
                 ..part.question.clone()
             };
-            if asked.iter().chain(&missing).any(|known| is_alike(&known.question, &question)) {
+            if !seen.insert(alike(&question).map(str::to_owned)) {
                 continue;
             }
             let is_left_out = step.iter().any(|id| plan.subject(id).is_none());

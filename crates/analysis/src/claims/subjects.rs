@@ -1,28 +1,27 @@
 //! The comparisons of subjects that a claim is about, whether the plan compares them or not.
 
-use crate::questions::{Asked, every_pair};
-use model::{Claim, Plan, Question, Role};
+use crate::questions::Asked;
+use model::{Claim, Plan, Question, Role, Subject};
 
 /// The name of the comparisons of subjects.
 pub(super) const SUBJECTS: &str = "claims";
 
 /// The questions of a claim about subjects, its own way round.
 pub(super) fn of_subjects<'a>(plan: &'a Plan, claim: &Claim) -> Vec<Asked<'a>> {
+    let pairs = claim.pairs(&plan.subjects);
     let mut asked = Vec::new();
     for workload in &plan.workloads {
-        if claim.workload.as_ref().is_some_and(|label| *label != workload.label) {
-            continue;
-        }
-        let is_meant = |id: &String| claim.metric.includes(id) && workload.primary.contains(id);
-        for metric in workload.metrics.iter().filter(|metric| is_meant(&metric.id)) {
-            let pairs = every_pair(plan).into_iter();
-            let both_ways = pairs.flat_map(|(one, other)| [(one, other), (other, one)]);
-            let meant = both_ways.filter(|(reference, subject)| {
-                let runs = |arm| workload.runs_for(arm) && workload.measures(&metric.id, arm);
-                claim.speaks_of(subject, reference) && runs(subject) && runs(reference)
-            });
-            asked.extend(meant.map(|(reference, subject)| Asked {
-                question: Question {
+        let wanted = claim.metrics_of(workload);
+        for metric in &workload.metrics {
+            if !wanted.contains(metric.id.as_str()) {
+                continue;
+            }
+            let runs = |arm: &Subject| workload.runs_for(arm) && workload.measures(&metric.id, arm);
+            for &(reference, subject) in &pairs {
+                if !runs(subject) || !runs(reference) {
+                    continue;
+                }
+                let question = Question {
                     workload: workload.label.clone(),
                     metric: metric.id.clone(),
                     unit: metric.unit,
@@ -31,10 +30,9 @@ pub(super) fn of_subjects<'a>(plan: &'a Plan, claim: &Claim) -> Vec<Asked<'a>> {
                     reference: reference.id.clone(),
                     role: Role::Primary,
                     family: SUBJECTS.to_owned(),
-                },
-                metric,
-                workload,
-            }));
+                };
+                asked.push(Asked { question, metric, workload });
+            }
         }
     }
     asked

@@ -153,6 +153,35 @@ fn a_plan_of_millions_of_texts_is_refused_within_its_memory() {
 }
 
 #[test]
+fn a_plan_of_thousands_of_claims_is_refused_within_its_memory_and_10_s() {
+    let (bench, directory) = campaign();
+    let path = directory.join("plan.json");
+    let plan = fs::read_to_string(&path).unwrap();
+    let (before, after) = plan.split_once("\"subjects\": [").unwrap();
+    let of = |metric: &str| {
+        let sides = r#""subject":"faster","reference":"baseline","effect":"better""#;
+        format!(r#"{{"says":"x","metric":{metric},{sides}}}"#)
+    };
+    let one = format!("{},", of(r#""makespan""#));
+    let several = format!("[{}\"makespan\"]", "\"m\",".repeat(20_000));
+    for (what, count, last, limit) in [
+        ("claims", 3_000, of(r#""makespan""#), "PLAN_CLAIMS"),
+        ("metrics of a claim", 0, of(&several), "PLAN_CLAIMED"),
+    ] {
+        let mut file = BufWriter::new(File::create(&path).unwrap());
+        let before = format!("{before}\"claims\":[");
+        spread(&mut file, (&before, &one, count, &format!("{last}],\"subjects\": [{after}")));
+        file.flush().unwrap();
+        drop(file);
+        let begun = Instant::now();
+        refused(&bench, what, (&directory, size(&path)), limit);
+        let took = begun.elapsed();
+        // Three commands.
+        assert!(cfg!(debug_assertions) || took < 3 * LONGEST, "{what} took {took:?}");
+    }
+}
+
+#[test]
 fn records_of_millions_of_values_are_refused_within_their_memory() {
     let (bench, directory) = campaign();
     let path = directory.join("records.jsonl");
