@@ -111,7 +111,9 @@ impl Plan {
         let asked = if claim.is_across_workloads() {
             let is_meant = |one: &&Subject| !one.is_control && claim.subject.includes(one);
             let subjects = self.subjects.iter().filter(is_meant).count();
-            subjects.saturating_mul(claim.workloads.len()).saturating_mul(metrics)
+            // The first workload is what the others are compared with.
+            let compared = claim.workloads.len().saturating_sub(1);
+            subjects.saturating_mul(compared).saturating_mul(metrics)
         } else {
             let metrics = self.workloads.iter().map(|one| claim.metrics_of(one).len());
             claim.pairs(&self.subjects).len().saturating_mul(metrics.sum())

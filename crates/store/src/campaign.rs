@@ -93,6 +93,11 @@ impl Campaign {
         origin: &str,
         (unix_ns, unique): (u64, u16),
     ) -> Result<Campaign> {
+        // What no reader takes is refused before anything runs.
+        plan.check_size().map_err(|over| {
+            let what = format!("cannot run {}: its plan could not be read again", plan.name);
+            Error::new(ErrorKind::Usage, what, over, over.limit.remedy)
+        })?;
         let stem = directory_stem(&plan.name, unix_ns)?;
         let directory = results.join(format!("{stem}-{unique:04x}"));
         make_directories(&*files, results)?;

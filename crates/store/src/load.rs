@@ -353,10 +353,16 @@ mod tests {
     fn a_plan_of_more_subjects_than_can_be_compared_is_refused_by_the_name_of_the_limit() {
         let results = tempfile::tempdir().unwrap();
         let mut plan = crate::fixtures::plan("many", "d");
+        let campaign = crate::Campaign::create(results.path(), &plan, "", 1, 1).unwrap();
         let one = plan.subjects[0].clone();
         let named = |number: u64| model::Subject { id: number.to_string(), ..one.clone() };
         plan.subjects = (0..=model::PLAN_SUBJECTS.most).map(named).collect();
-        let campaign = crate::Campaign::create(results.path(), &plan, "", 1, 1).unwrap();
+        // None is made of it, and one that has it is not read.
+        let error = crate::Campaign::create(results.path(), &plan, "", 1, 2).unwrap_err();
+        assert_eq!(error.kind, contract::ErrorKind::Usage, "{error}");
+        assert_eq!(results.path().read_dir().unwrap().count(), 1);
+        let text = serde_json::to_vec(&plan).unwrap();
+        std::fs::write(campaign.directory().join("plan.json"), text).unwrap();
         let error = load(campaign.directory()).unwrap_err();
         assert!(error.cause.contains("limit PLAN_SUBJECTS"), "{error}");
         assert!(!error.remedy.is_empty(), "{error}");

@@ -89,8 +89,15 @@ fn first_kept(directory: &OwnedFd) -> io::Result<Option<OsString>> {
             Err(Errno::ISDIR) => {}
             Err(error) => return Err(error.into()),
         }
-        if rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR).is_err() {
-            return Ok(Some(name.to_owned()));
+        match rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            // A mount of the same file system is told by nothing else.
+            Err(Errno::BUSY) => {
+                return Err(io::Error::other(
+                    "something is mounted within: unmount it, and do this again",
+                ));
+            }
+            Err(_) => return Ok(Some(name.to_owned())),
         }
     }
     Ok(None)

@@ -131,7 +131,7 @@ fn create(common: &Common, name: &str, machine: &VmMachine) -> Result<ExitCode> 
 }
 
 fn list(common: &Common, is_json: bool) -> Result<ExitCode> {
-    let snapshots = snapshot::list(&vm_host(common)?)?;
+    let snapshots = snapshot::list(&VmHost::of(common)?)?;
     if is_json {
         let text = serde_json::to_string_pretty(&snapshots)
             .map_err(|error| Error::environment("cannot encode the snapshots", error))?;

@@ -185,6 +185,11 @@ mod whole {
     const LONGEST: Duration = Duration::from_secs(10);
 
     #[test]
+    fn records_of_more_values_than_a_campaign_may_have_are_refused_within_their_memory() {
+        products::refuse_values(11, 2_000_000, "CAMPAIGN_VALUES");
+    }
+
+    #[test]
     fn a_table_of_half_a_million_rows_is_imported_and_judged_within_its_memory() {
         import_table(500_000);
     }
