@@ -359,7 +359,7 @@ mod tests {
         plan.subjects = (0..=model::PLAN_SUBJECTS.most).map(named).collect();
         // None is made of it, and one that has it is not read.
         let error = crate::Campaign::create(results.path(), &plan, "", 1, 2).unwrap_err();
-        assert_eq!(error.kind, contract::ErrorKind::Usage, "{error}");
+        assert_eq!(error.kind, ErrorKind::Usage, "{error}");
         assert_eq!(results.path().read_dir().unwrap().count(), 1);
         let text = serde_json::to_vec(&plan).unwrap();
         std::fs::write(campaign.directory().join("plan.json"), text).unwrap();
