@@ -130,6 +130,8 @@ describe.skipIf(!program)("the live view", () => {
     server.campaign = { ...halfWay(), origin: "unknown", venue: "vm", hides_absolute: true };
     server.tell();
     await says(page, /^vm, origin unknown, since /);
+    await says(page, "Latencies are not shown until it is known whether the guest's processor is a real one.");
+    expect(await page.locator(".banner", { hasText: "Emulated" }).count()).toBe(0);
     const origins = ["simulated", "emulated", "unknown", "imported", "measured"] as const;
     server.campaigns.campaigns = origins.map((origin, days) => ({ ...listed(origin, days, "finished"), origin }));
     const { page: list } = await open("campaigns");

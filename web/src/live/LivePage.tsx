@@ -118,7 +118,11 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
         {page && <FewBoots page={page} />}
         {!(isLost && isOver) && <Health stream={stream} isPaused={isPaused} />}
         {campaign.hides_absolute ? (
-          <p class="banner">{t("Emulated processor: latencies are not shown, for they are no real processor's.")}</p>
+          <p class="banner">
+            {campaign.origin === "unknown"
+              ? t("Latencies are not shown until it is known whether the guest's processor is a real one.")
+              : t("Emulated processor: latencies are not shown, for they are no real processor's.")}
+          </p>
         ) : (
           <div id="trials">
             <Chooser label={t("Latency of")} choices={latencies} theme={theme} />
