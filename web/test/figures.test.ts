@@ -154,10 +154,11 @@ describe("histories", () => {
     expect(clean.reading).not.toContain("Hollow");
     expect(clean.reading).not.toContain("EVIDENCE_UNBOUND");
     const marked = { ...first, left_out: "Values of fifo stand twice", is_unbound: true };
-    const figure = history({ ...series, points: [marked, ...others] }, 0);
+    const withheld = { ...first, withheld: "The order may hide a difference" };
+    const figure = history({ ...series, points: [marked, withheld, ...others] }, 0);
     expect(figure.reading).toContain("Hollow: something forbids every verdict on the campaign");
     expect(figure.reading).toContain("EVIDENCE_UNBOUND");
-    expect(figure.table.rows.slice(0, 2).map((row) => row.slice(11))).toEqual([["Values of fifo stand twice", "EVIDENCE_UNBOUND"], ["", ""]]);
+    expect(figure.table.rows.slice(0, 2).map((row) => row.slice(11))).toEqual([["Values of fifo stand twice", "", "EVIDENCE_UNBOUND"], ["", "The order may hide a difference", ""]]);
     expect(drawn(figure, "light", 900)).not.toBe(drawn(clean, "light", 900));
   });
 

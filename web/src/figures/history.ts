@@ -82,14 +82,15 @@ export function history(series: HistorySeries, number: number): Figure {
     table: {
       columns: [
         t("number"), t("campaign"), t("ratio"), t("low"), t("high"), t("blocks"), t("level changed before it"), t("p of the change"),
-        t("level of the interval"), t("margin"), t("levels of both subjects"), t("why no change rests on it"), t("evidence"),
+        t("level of the interval"), t("margin"), t("levels of both subjects"), t("why no change rests on it"),
+        t("what forbids one of its verdicts"), t("evidence"),
       ],
       rows: points.map((point, index) => {
         const { campaign, ratio, low, high, blocks } = point;
         const changed = changes.find(({ before }) => before === campaign);
         return [
           index + 1, campaign, ratio, low, high ?? t("unbounded"), blocks, changed ? change(changed.ratio) : "", changed?.p ?? "",
-          confidence([point]), percent(point.margin), point.shared_levels ?? "", point.left_out ?? "",
+          confidence([point]), percent(point.margin), point.shared_levels ?? "", point.left_out ?? "", point.withheld ?? "",
           point.is_unbound ? "EVIDENCE_UNBOUND" : "",
         ];
       }),

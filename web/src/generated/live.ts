@@ -69,6 +69,8 @@ export interface HistoryPoint {
   shared_levels?: string;
   /** What forbids every verdict on it; no change rests on such a campaign. */
   left_out?: string;
+  /** What forbids one verdict on it, that it differs or that it does not, and no other. */
+  withheld?: string;
   /** Whether nobody can know if its records were edited. */
   is_unbound?: boolean;
 }

@@ -128,6 +128,10 @@ struct Point {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     left_out: Option<String>,
+    /// What forbids one verdict on it, that it differs or that it does not, and no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    withheld: Option<String>,
     /// Whether nobody can know if its records were edited.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
@@ -384,6 +388,7 @@ fn note(
         margin: finding.margin,
         shared_levels: levels(subject, reference, true),
         left_out: finding.is_forbidden().then(|| why_left_out(finding)),
+        withheld: why_withheld(finding),
         is_unbound: judged.is_unbound,
     });
     None
@@ -446,8 +451,16 @@ fn why_left_out(finding: &Finding) -> String {
     } else {
         "nothing was estimated"
     };
-    let reason = finding.reason.as_deref().unwrap_or(unnamed);
-    reason.trim_end_matches('.').to_owned()
+    reason_or(finding, unnamed)
+}
+
+fn reason_or(finding: &Finding, unnamed: &str) -> String {
+    finding.reason.as_deref().unwrap_or(unnamed).trim_end_matches('.').to_owned()
+}
+
+fn why_withheld(finding: &Finding) -> Option<String> {
+    finding.obstacle.filter(|_| !finding.is_forbidden())?;
+    Some(reason_or(finding, "something forbids one of its verdicts"))
 }
 
 fn changes(series: &Series) -> Vec<Change> {
@@ -521,9 +534,10 @@ fn line(point: &Point, tells_shared: bool) -> String {
     let shared = Some(format!("both {}", point.shared_levels))
         .filter(|_| tells_shared && !point.shared_levels.is_empty());
     let left_out = point.left_out.as_ref().map(|why| format!("left out: {why}"));
+    let withheld = point.withheld.as_ref().map(|why| format!("no verdict: {why}"));
     let unbound = point.is_unbound.then(|| CaveatCode::EvidenceUnbound.to_string());
-    let notes: String =
-        [shared, left_out, unbound].into_iter().flatten().map(|note| format!("; {note}")).collect();
+    let all = [shared, left_out, withheld, unbound].into_iter().flatten();
+    let notes: String = all.map(|note| format!("; {note}")).collect();
     format!(
         "  {:<40} {effect:>9}  {interval}  n={}{}\n",
         inert(&point.campaign),
@@ -863,6 +877,9 @@ mod tests {
             let found = only(vec![forbidden(1.1, *obstacle)]);
             let is_left_out = found.points[0].left_out.is_some();
             assert_eq!(is_left_out, obstacle.forbids_every_verdict(), "{obstacle:?}");
+            assert_eq!(found.points[0].withheld.is_some(), !is_left_out, "{obstacle:?}");
+            let told = if is_left_out { "; left out: Values" } else { "; no verdict: Values" };
+            assert!(drawn(&found).contains(told), "{obstacle:?}: {}", drawn(&found));
         }
     }
 
