@@ -189,11 +189,16 @@ fn for_output(
     render(loaded, findings, format, &shown.page(), presentation)
 }
 
-/// What judging gives, and the value of each trial that reports show: both are computed at once.
+/// What judging gives, and the value of each trial that reports show: both are computed at once. Of an
+/// import each needs half as much memory as its records, so that one follows the other.
 pub(super) fn with_values(
     loaded: &LoadedCampaign,
     judge: impl FnOnce() -> Result<Findings>,
 ) -> Result<(Findings, Vec<TrialValue>)> {
+    if loaded.plan.imported.is_some() {
+        let findings = judge()?;
+        return Ok((findings, analysis::values(&loaded.plan, &loaded.records)));
+    }
     thread::scope(|scope| {
         let values = scope.spawn(|| analysis::values(&loaded.plan, &loaded.records));
         let findings = judge()?;
