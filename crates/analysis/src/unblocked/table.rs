@@ -18,23 +18,22 @@ use stats::{exp, ln};
 use std::collections::BTreeMap;
 
 /// One value: a logarithm with its place.
-struct Cell<'a> {
-    record: &'a Record,
-    metric: &'a Metric,
+struct Cell {
+    /// Place of its record.
+    record: u32,
+    /// Place of its metric among those of its workload that are judged.
+    metric: u32,
     /// Numbers of these in the table.
     subject: u32,
     workload: u32,
     /// NaN of a value that has no logarithm.
     log: f64,
-    /// Events that a quantile was taken from; none of anything else.
-    events: Option<u64>,
 }
 
 /// What one row of an execution measured for a question.
 struct ExecutionRow {
-    /// Place of the stratum, and reference or subject.
+    /// Place of the stratum.
     stratum: u32,
-    side: u32,
     workload: u32,
     replicate: u32,
     /// Rows of the file that it was taken from; a quantile of a merged histogram is one.
@@ -46,7 +45,10 @@ struct ExecutionRow {
 /// All values.
 pub(super) struct Table<'a> {
     plan: &'a Plan,
+    records: &'a [Record],
     dimensions: &'a [String],
+    /// Metrics of each workload that verdicts are about.
+    judged: Vec<Vec<&'a Metric>>,
     /// Whether the load waited for each answer.
     is_closed_loop: bool,
     /// Whether each dimension is fixed by an execution.
@@ -55,7 +57,9 @@ pub(super) struct Table<'a> {
     levels: Vec<Vec<String>>,
     /// Subjects by number.
     subjects: BTreeMap<&'a str, u32>,
-    cells: Vec<Cell<'a>>,
+    cells: Vec<Cell>,
+    /// Events that quantiles were taken from, by the places of these among the values.
+    events: BTreeMap<u32, u64>,
     /// Trials without a value, by workload and subject.
     failures: BTreeMap<(u32, u32), u64>,
     /// What records say of the emulated processor that ran a subject.
@@ -101,16 +105,19 @@ impl<'a> Table<'a> {
         }
         let mut table = Self {
             plan,
+            records,
             dimensions,
+            judged,
             is_closed_loop: plan.workloads.iter().any(|workload| workload.is_closed_loop),
             is_fixed: dimensions.iter().map(|name| fixed.contains(name)).collect(),
             levels: plan.workloads.iter().map(|one| levels(one, dimensions)).collect(),
             subjects: BTreeMap::new(),
             cells: Vec::with_capacity(records.len()),
+            events: BTreeMap::new(),
             failures: BTreeMap::new(),
             emulated: BTreeMap::new(),
         };
-        for record in records {
+        for (number, record) in (0..).zip(records) {
             let Some(workload) = workloads.get(record.workload.as_str()).copied() else { continue };
             let next = table.subjects.len() as u32;
             let subject = *table.subjects.entry(&record.subject).or_insert(next);
@@ -121,13 +128,16 @@ impl<'a> Table<'a> {
                 *table.failures.entry((workload, subject)).or_default() += 1;
                 continue;
             }
-            for metric in judged[workload as usize].iter().copied() {
+            for (place, metric) in (0..).zip(&table.judged[workload as usize]) {
                 let (log, events) = match reduce(record, metric) {
                     Ok(reduced) => (reduced.scaled, reduced.events),
                     Err(Lack::Zero) => (f64::NAN, None),
                     Err(Lack::Absent) => continue,
                 };
-                table.cells.push(Cell { record, metric, subject, workload, log, events });
+                if let Some(events) = events {
+                    table.events.insert(table.cells.len() as u32, events);
+                }
+                table.cells.push(Cell { record: number, metric: place, subject, workload, log });
             }
         }
         table
@@ -146,7 +156,7 @@ impl<'a> Table<'a> {
         }
         let mut by_metric: Vec<Vec<u32>> = vec![Vec::new(); metrics.len()];
         for (place, cell) in (0..).zip(&self.cells) {
-            by_metric[places[cell.metric.id.as_str()]].push(place);
+            by_metric[places[self.metric_of(cell).id.as_str()]].push(place);
         }
         let failed = self.failed(kept);
         let parts = metrics
@@ -194,6 +204,11 @@ impl<'a> Table<'a> {
             parts[part].cells.entry(cell.subject).or_default().push(*place);
         }
         parts
+    }
+
+    /// The metric of a value.
+    fn metric_of(&self, cell: &Cell) -> &'a Metric {
+        self.judged[cell.workload as usize][cell.metric as usize]
     }
 
     /// The levels of a workload that are kept.
@@ -297,12 +312,32 @@ impl<'a> Family<'_, 'a> {
             let own = side.and_then(|side| part.cells.get(side));
             own.map_or(&[][..], Vec::as_slice)
         });
-        let mut rows = Vec::with_capacity(cells[0].len() + cells[1].len());
-        let mut present: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
-        for (side, place) in in_order(cells) {
-            let cell = &self.table.cells[place as usize];
+        let (mut present, mut mixes) = (BTreeMap::new(), Mixes::default());
+        for (side, places) in cells.into_iter().enumerate() {
+            let rows = self.rows_of_side(side, places, &mut present, &mut samples);
+            self.add_mixes(side, &rows, &mut mixes);
+            self.add_executions(side, &rows, &mut samples);
+        }
+        samples.lonely = self.lonely(&present, [reference, subject]);
+        samples.unlike_mix = self.unlike_mix(&mixes, &samples);
+        samples
+    }
+
+    /// The rows of reference or subject by stratum and replicate.
+    fn rows_of_side(
+        &self,
+        side: usize,
+        places: &[u32],
+        present: &mut BTreeMap<u32, [bool; 2]>,
+        samples: &mut Samples<'a>,
+    ) -> Vec<ExecutionRow> {
+        let table = self.table;
+        let mut rows = Vec::with_capacity(places.len());
+        for place in places {
+            let cell = &table.cells[*place as usize];
+            let (record, metric) = (&table.records[cell.record as usize], table.metric_of(cell));
             samples.completed[side] += 1;
-            samples.events = match (samples.events, cell.events) {
+            samples.events = match (samples.events, table.events.get(place).copied()) {
                 (Some(fewest), Some(events)) => Some(fewest.min(events)),
                 (fewest, events) => fewest.or(events),
             };
@@ -310,21 +345,23 @@ impl<'a> Family<'_, 'a> {
                 samples.zeros += 1;
                 continue;
             }
-            cell.take_into(&mut samples.series[side]);
+            take_values(&mut samples.series[side], (record, metric), cell.log);
             present.entry(cell.workload).or_default()[side] = true;
             rows.push(ExecutionRow {
                 stratum: self.stratum_of[cell.workload as usize],
-                side: side as u32,
                 workload: cell.workload,
-                replicate: cell.record.block,
-                rows: cell.rows() as u32,
-                sequence: cell.record.sequence,
+                replicate: record.block,
+                rows: rows_of(record, metric) as u32,
+                sequence: record.sequence,
                 log: cell.log,
             });
         }
-        samples.lonely = self.lonely(&present, [reference, subject]);
-        self.add_executions(rows, &mut samples);
-        samples
+        // Sums are taken in the order of the records: a stable sort keeps it. Most rows are sorted.
+        let place = |row: &ExecutionRow| (row.stratum, row.replicate);
+        if !rows.is_sorted_by_key(place) {
+            rows.sort_by_key(place);
+        }
+        rows
     }
 
     /// Combinations of levels that only one of the two has, each with whose they are.
@@ -343,19 +380,14 @@ impl<'a> Family<'_, 'a> {
         named.collect()
     }
 
-    /// Rows by stratum, subject and replicate: a mean of logarithms for each execution.
-    fn add_executions(&self, mut rows: Vec<ExecutionRow>, samples: &mut Samples<'a>) {
-        // Sums are taken in the order of the records: a stable sort keeps it.
-        rows.sort_by_key(|row| (row.stratum, row.side, row.replicate));
-        samples.unlike_mix = self.unlike_mix(&rows, samples);
-        let is_of_one = |one: &ExecutionRow, other: &ExecutionRow| {
-            (one.stratum, one.side) == (other.stratum, other.side)
-        };
-        for of_side in rows.chunk_by(is_of_one) {
-            let (stratum, side) =
-                (&self.strata[of_side[0].stratum as usize], of_side[0].side as usize);
-            let (mut means, mut places) = (Vec::new(), Vec::new());
-            for execution in of_side.chunk_by(|one, other| one.replicate == other.replicate) {
+    /// Rows of one side by stratum and replicate: a mean of logarithms for each execution.
+    fn add_executions(&self, side: usize, rows: &[ExecutionRow], samples: &mut Samples<'a>) {
+        for of_stratum in rows.chunk_by(|one, other| one.stratum == other.stratum) {
+            let stratum = &self.strata[of_stratum[0].stratum as usize];
+            let executions = || of_stratum.chunk_by(|one, other| one.replicate == other.replicate);
+            let number = executions().count();
+            let (mut means, mut places) = (Vec::with_capacity(number), Vec::with_capacity(number));
+            for execution in executions() {
                 let (mut sum, mut count, mut begins) = (0.0, 0.0, u64::MAX);
                 for row in execution {
                     sum += f64::from(row.rows) * row.log;
@@ -365,7 +397,7 @@ impl<'a> Family<'_, 'a> {
                 means.push(sum / count);
                 places.push(begins as f64);
             }
-            let sequences = || of_side.iter().map(|row| row.sequence);
+            let sequences = || of_stratum.iter().map(|row| row.sequence);
             let span = sequences().min().zip(sequences().max());
             samples.spans.entry(stratum.clone()).or_default()[side] = span;
             samples.places.entry(stratum.clone()).or_default()[side] = places;
@@ -373,22 +405,26 @@ impl<'a> Family<'_, 'a> {
         }
     }
 
-    /// How executions of the two subjects hold unlike shares of what they cover, of rows sorted by
-    /// stratum, subject and execution.
-    fn unlike_mix(&self, rows: &[ExecutionRow], samples: &Samples<'_>) -> Option<String> {
+    /// Adds what executions of one side hold of what they cover, of rows by stratum and replicate.
+    fn add_mixes(&self, side: usize, rows: &[ExecutionRow], mixes: &mut Mixes) {
         if self.covered.is_empty() {
-            return None;
+            return;
         }
-        let mut mixes = Mixes::default();
-        let place = |row: &ExecutionRow| (row.stratum, row.side, row.replicate);
+        let place = |row: &ExecutionRow| (row.stratum, row.replicate);
         for execution in rows.chunk_by(|one, other| place(one) == place(other)) {
             let of_workload = |row: &ExecutionRow| MixedRows {
                 workload: row.workload,
                 rows: f64::from(row.rows),
                 log: row.log,
             };
-            let (stratum, side) = (execution[0].stratum, execution[0].side as usize);
-            mixes.add(stratum, side, execution.iter().map(of_workload));
+            mixes.add(execution[0].stratum, side, execution.iter().map(of_workload));
+        }
+    }
+
+    /// How executions of the two subjects hold unlike shares of what they cover.
+    fn unlike_mix(&self, mixes: &Mixes, samples: &Samples<'_>) -> Option<String> {
+        if self.covered.is_empty() {
+            return None;
         }
         let names = |workload: u32| self.covered_levels(workload);
         let both = [samples.question.reference.as_str(), &samples.question.subject];
@@ -407,42 +443,24 @@ impl<'a> Family<'_, 'a> {
     }
 }
 
-impl Cell<'_> {
-    /// Takes the values that it was reduced from, or itself where it is one of them.
-    fn take_into(&self, all: &mut Vec<f64>) {
-        let values = series(self.record, self.metric);
-        if values.is_empty() {
-            take(all, std::iter::once(exp(self.log)));
-        }
-        for values in values {
-            take(all, values.iter().copied());
-        }
+/// Takes the values that a logarithm was reduced from, or itself where it is one of them.
+fn take_values(all: &mut Vec<f64>, (record, metric): (&Record, &Metric), log: f64) {
+    let values = series(record, metric);
+    if values.is_empty() {
+        take(all, std::iter::once(exp(log)));
     }
-
-    /// Rows of its record that hold the metric: each was an invocation of its own.
-    fn rows(&self) -> usize {
-        if matches!(self.metric.reduction, Reduction::Quantile(_)) {
-            return 1;
-        }
-        let samples = self.record.invocations.iter().flat_map(|invocation| &invocation.samples);
-        samples.filter(|sample| sample.source == self.metric.source).count().max(1)
+    for values in values {
+        take(all, values.iter().copied());
     }
 }
 
-/// The places of reference and subject in the order of the records, each with its side.
-fn in_order([reference, subject]: [&[u32]; 2]) -> impl Iterator<Item = (usize, u32)> {
-    let (mut reference, mut subject) = (reference.iter().peekable(), subject.iter().peekable());
-    std::iter::from_fn(move || {
-        let is_reference = match (reference.peek(), subject.peek()) {
-            (Some(one), Some(other)) => one < other,
-            (one, _) => one.is_some(),
-        };
-        if is_reference {
-            reference.next().map(|place| (0, *place))
-        } else {
-            subject.next().map(|place| (1, *place))
-        }
-    })
+/// Rows of a record that hold the metric: each was an invocation of its own.
+fn rows_of(record: &Record, metric: &Metric) -> usize {
+    if matches!(metric.reduction, Reduction::Quantile(_)) {
+        return 1;
+    }
+    let samples = record.invocations.iter().flat_map(|invocation| &invocation.samples);
+    samples.filter(|sample| sample.source == metric.source).count().max(1)
 }
 
 /// The metrics of a workload that verdicts are about.
@@ -475,14 +493,6 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record};
     use model::{Direction, Sample};
-
-    #[test]
-    fn the_places_of_both_subjects_come_in_the_order_of_the_records() {
-        let found: Vec<(usize, u32)> = in_order([&[0, 3, 9], &[1, 2, 4]]).collect();
-        assert_eq!(found, [(0, 0), (1, 1), (1, 2), (0, 3), (1, 4), (0, 9)]);
-        assert_eq!(in_order([&[], &[7]]).collect::<Vec<_>>(), [(1, 7)]);
-        assert_eq!(in_order([&[], &[]]).count(), 0);
-    }
 
     #[test]
     fn a_question_has_the_values_of_its_own_two_subjects_and_no_others() {
