@@ -61,8 +61,8 @@ pub(crate) struct FileOrder {
     logs: Vec<f64>,
     /// Where in the file each begins, from -1 to 1.
     places: Vec<f64>,
-    /// 1 of the subject, 0 of the reference.
-    is_subject: Vec<f64>,
+    /// Whether each is one of the subject, and none of the reference.
+    is_subject: Vec<bool>,
     /// The rows of each stratum, and in them those of each subject.
     strata: Vec<Range<usize>>,
     series: Vec<Range<usize>>,
@@ -118,7 +118,7 @@ impl FileOrder {
                 series.push(logs.len()..logs.len() + of_side.len());
                 logs.extend_from_slice(of_side);
                 places.extend_from_slice(executions.places);
-                is_subject.extend(std::iter::repeat_n(side as f64, of_side.len()));
+                is_subject.extend(std::iter::repeat_n(side == 1, of_side.len()));
             }
             strata.push(begin..logs.len());
         }
@@ -140,11 +140,12 @@ impl FileOrder {
     }
 
     /// The coefficient of the subject beside columns and a mean of each stratum.
-    fn of_subject(&self, values: &[f64], others: &[Vec<f64>]) -> Option<TTest> {
+    fn of_subject(&self, values: Vec<f64>, others: &[Vec<f64>]) -> Option<TTest> {
         let others: Vec<Vec<f64>> =
-            others.iter().map(|other| centred(other, &self.strata)).collect();
+            others.iter().map(|other| centred(other.clone(), &self.strata)).collect();
         let values = centred(values, &self.strata);
-        let subject = centred(&self.is_subject, &self.strata);
+        let subject = self.is_subject.iter().map(|is_subject| f64::from(*is_subject));
+        let subject = centred(subject.collect(), &self.strata);
         let test = coefficient_beside(&values, &subject, &others)?;
         // Each mean takes a degree.
         let degrees = test.degrees - self.strata.len() as f64;
@@ -160,11 +161,11 @@ impl FileOrder {
 
     /// Whether the order is mixed worse than a random one, at these levels.
     fn is_unmixed(&self, levels: [f64; 3]) -> bool {
-        let p_of = |column: &[f64]| {
-            let test = self.of_subject(column, &[]);
+        let p_of = |degree: usize| {
+            let test = self.of_subject(self.power(degree), &[]);
             test.and_then(|test| test.p_difference()).unwrap_or(1.0)
         };
-        let all = [p_of(&self.power(1)), p_of(&self.power(2)), self.turns.p()];
+        let all = [p_of(1), p_of(2), self.turns.p()];
         all.into_iter().zip(levels).any(|(p, level)| p < level)
     }
 
@@ -176,7 +177,7 @@ impl FileOrder {
             others.push(self.power(degree));
             let columns = self.strata.len() + others.len() + 1;
             if self.logs.len() as f64 - columns as f64 >= least_left {
-                tests.push(self.of_subject(&self.logs, &others)?);
+                tests.push(self.of_subject(self.logs.clone(), &others)?);
             }
         }
         Some(tests)
@@ -243,15 +244,14 @@ impl FileOrder {
         let left = |columns: usize| rows - series - columns as f64;
         let degrees_of_drift = if left(2) >= LEAST_LEFT[1] { 2 } else { 1 };
         let columns: Vec<Vec<f64>> = (1..=degrees_of_drift)
-            .map(|degree| centred(&self.power(degree), &self.series))
+            .map(|degree| centred(self.power(degree), &self.series))
             .collect();
-        let pairs: Vec<(usize, usize)> = self
+        let pairs = self
             .series
             .iter()
-            .flat_map(|rows| (rows.start + 1..rows.end).map(|row| (row - 1, row)))
-            .collect();
-        let logs = centred(&self.logs, &self.series);
-        let (counted, taken) = neighbours_beside(&logs, &columns, &pairs)?;
+            .flat_map(|rows| (rows.start + 1..rows.end).map(|row| (row - 1, row)));
+        let logs = centred(self.logs.clone(), &self.series);
+        let (counted, taken) = neighbours_beside(&logs, &columns, pairs)?;
         // What the mean of each series takes of independent values.
         let of_means: f64 = self.series.iter().map(|rows| 1.0 - 1.0 / rows.len() as f64).sum();
         let left = left(columns.len());
@@ -267,12 +267,11 @@ impl FileOrder {
 }
 
 /// A column less its mean over each of these parts.
-fn centred(column: &[f64], parts: &[Range<usize>]) -> Vec<f64> {
-    let mut centred = column.to_vec();
+fn centred(mut column: Vec<f64>, parts: &[Range<usize>]) -> Vec<f64> {
     for part in parts {
-        let Some(of_part) = centred.get_mut(part.clone()) else { continue };
+        let Some(of_part) = column.get_mut(part.clone()) else { continue };
         let centre = mean(of_part).unwrap_or_default();
         of_part.iter_mut().for_each(|value| *value -= centre);
     }
-    centred
+    column
 }

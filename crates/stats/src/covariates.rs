@@ -116,7 +116,7 @@ pub fn coefficient_beside(values: &[f64], column: &[f64], others: &[Vec<f64>]) -
 pub fn neighbours_beside(
     values: &[f64],
     columns: &[Vec<f64>],
-    pairs: &[(usize, usize)],
+    pairs: impl Iterator<Item = (usize, usize)> + Clone,
 ) -> Option<(f64, f64)> {
     let basis = independent(columns, &[]);
     let left = residual(values, &basis);
@@ -125,7 +125,8 @@ pub fn neighbours_beside(
         return None;
     }
     let over = |column: &[f64]| -> f64 {
-        pairs.iter().filter_map(|(one, other)| Some(column.get(*one)? * column.get(*other)?)).sum()
+        let values = |(one, other): (usize, usize)| Some(column.get(one)? * column.get(other)?);
+        pairs.clone().filter_map(values).sum()
     };
     Some((over(&left) / size, basis.iter().map(|column| over(column)).sum()))
 }
@@ -236,11 +237,11 @@ mod tests {
     #[test]
     fn neighbours_are_counted_beside_columns() {
         let values = [1.0, -1.0, 2.0, -2.0];
-        let pairs = [(0, 1), (1, 2), (2, 3)];
-        assert_eq!(neighbours_beside(&values, &[], &pairs), Some((-0.7, 0.0)));
-        let (counted, taken) = neighbours_beside(&values, &[vec![1.0; 4]], &pairs).unwrap();
+        let pairs = [(0, 1), (1, 2), (2, 3)].into_iter();
+        assert_eq!(neighbours_beside(&values, &[], pairs.clone()), Some((-0.7, 0.0)));
+        let (counted, taken) = neighbours_beside(&values, &[vec![1.0; 4]], pairs.clone()).unwrap();
         assert!((counted + 0.7).abs() < 1e-12 && (taken - 0.75).abs() < 1e-12, "{counted} {taken}");
-        assert_eq!(neighbours_beside(&[1.0; 4], &[vec![1.0; 4]], &pairs), None);
+        assert_eq!(neighbours_beside(&[1.0; 4], &[vec![1.0; 4]], pairs), None);
     }
 
     #[test]
