@@ -26,8 +26,8 @@ pub struct Record {
     /// Each execution of the workload.
     pub invocations: Vec<Invocation>,
     /// What binds it to its plan and to the record before it; absent until it is stored, and of
-    /// records before the third format.
-    pub chain: Option<Chain>,
+    /// records before the third format. Elsewhere, since an import is judged without.
+    pub chain: Option<Box<Chain>>,
 }
 
 /// What a record says of its trial besides its place and its measurements.
@@ -117,7 +117,7 @@ struct StoredRecord {
     #[serde(default)]
     caveats: Vec<Caveat>,
     #[serde(default)]
-    chain: Option<Chain>,
+    chain: Option<Box<Chain>>,
 }
 
 impl From<StoredRecord> for Record {

@@ -284,14 +284,14 @@ impl Campaign {
             0 => self.links.first(&self.plan, &self.state, None),
             _ => self.links.next(),
         };
-        record.chain = Some(match &self.resumption {
+        record.chain = Some(Box::new(match &self.resumption {
             None => chain,
             Some(resumption) => {
                 let mut resumed: Chain = chain;
                 resumed.resumption = Some(resumption.clone());
                 resumed
             }
-        });
+        }));
         let line = encode(record)?;
         let written = self.records.write_all(&line).and_then(|()| self.records.sync_data());
         if let Err(error) = written {

@@ -57,7 +57,7 @@ pub(crate) fn write_bound(
 ) -> Result<WrittenRecords> {
     let mut written = WrittenRecords { length: 0, digests: Vec::with_capacity(records.len()) };
     let Some((beginning, rest)) = records.split_first_mut() else { return Ok(written) };
-    beginning.chain = Some(first);
+    beginning.chain = Some(Box::new(first));
     let line = encode(beginning)?;
     written.count(&line, links);
     write(&line)?;
@@ -89,7 +89,7 @@ fn encode_pieces<'r>(
     while !rest.is_empty() {
         let (mut lines, mut ends) = (Vec::with_capacity(PIECE_BYTES), Vec::new());
         for record in rest.iter_mut() {
-            record.chain = Some(blank.clone());
+            record.chain = Some(Box::new(blank.clone()));
             if let Err(error) = encode_into(record, &mut lines) {
                 // Who does not listen had an error before.
                 let _ = sender.send(Err(error));

@@ -321,8 +321,8 @@ fn rebound(
     for (at, mut record) in records.into_iter().enumerate() {
         // Records of an earlier version have nothing to be bound with, and stay what they are.
         record.chain = match record.chain {
-            Some(_) if at == 0 => Some(links.first(plan, state, Some(count))),
-            Some(_) => Some(links.next()),
+            Some(_) if at == 0 => Some(Box::new(links.first(plan, state, Some(count)))),
+            Some(_) => Some(Box::new(links.next())),
             None => None,
         };
         let line = serde_json::to_vec(&record).map_err(|error| unreadable(&error))?;

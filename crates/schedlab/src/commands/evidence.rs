@@ -50,8 +50,8 @@ pub(super) fn load_knowing(
 }
 
 /// The same of a campaign whose records this process has just stored and holds, without the digests
-/// of their lines: these were held against the chain and against what the machine knows, and half a
-/// million of them take 20 MB.
+/// of their lines and without what binds each record to the one before: these were held against each
+/// other and against what the machine knows, and half a million of them take 50 MB.
 ///
 /// # Errors
 /// Those of [`lab::load_held`].
@@ -64,6 +64,8 @@ pub(super) fn load_held(
     let loaded = lab::load_held(directory, held)?;
     let mut loaded = examine(common, directory, loaded, known.as_ref()).loaded;
     loaded.digests = Vec::new();
+    loaded.records.iter_mut().for_each(|record| record.chain = None);
+    sys::return_freed_memory();
     Ok(loaded)
 }
 
