@@ -20,7 +20,6 @@ use outputs::Trouble;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
-use std::ops::Range;
 
 /// Sittings times workloads; where each row is one of them there are as many as rows.
 const MOST_TRIALS: usize = 4_000_000;
@@ -425,7 +424,8 @@ type RowPlace = [u32; 3];
 struct RowGroups {
     /// Numbers of rows, those of a group behind each other.
     rows: Vec<u32>,
-    groups: Vec<Range<usize>>,
+    /// Where each group begins and ends among these.
+    groups: Vec<[u32; 2]>,
 }
 
 impl RowGroups {
@@ -434,20 +434,38 @@ impl RowGroups {
         sorted.sort_unstable();
         let (mut groups, mut begin) = (Vec::new(), 0);
         for of_one in sorted.chunk_by(|one, other| one.0 == other.0) {
-            groups.push((of_one[0].1, begin..begin + of_one.len()));
-            begin += of_one.len();
+            let end = begin + of_one.len() as u32;
+            groups.push((of_one[0].1, [begin, end]));
+            begin = end;
         }
         groups.sort_unstable_by_key(|(first, _)| *first);
         // Collected in the place of what was sorted, of which this returns what is left.
         let mut rows: Vec<u32> = sorted.into_iter().map(|(_, row)| row).collect();
-        let mut groups: Vec<Range<usize>> = groups.into_iter().map(|(_, rows)| rows).collect();
+        let mut groups: Vec<[u32; 2]> = groups.into_iter().map(|(_, ends)| ends).collect();
         rows.shrink_to_fit();
         groups.shrink_to_fit();
         Self { rows, groups }
     }
 
     fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        self.groups.iter().map(|group| &self.rows[group.clone()])
+        self.groups.iter().map(|[begin, end]| &self.rows[*begin as usize..*end as usize])
+    }
+}
+
+/// Numbers of the executions of a subject and the levels that they fix, in the order in which they came.
+#[derive(Default)]
+struct ExecutionNumbers {
+    /// Those that rows name. Any other one has a single record, for which it is asked once.
+    named: HashMap<u32, u32>,
+    next: u32,
+}
+
+impl ExecutionNumbers {
+    fn of(&mut self, execution: u32, is_named: bool) -> u32 {
+        let next = self.next;
+        let number = if is_named { *self.named.entry(execution).or_insert(next) } else { next };
+        self.next += u32::from(number == next);
+        number
     }
 }
 
@@ -470,12 +488,14 @@ fn unblocked(rows: Vec<TableRow>, labels: &Labels, fixed: &[usize]) -> Vec<Recor
     let (places, subjects) = places_without_blocks(&rows, labels);
     let mut measured = MeasuredRows::of(rows, subjects);
     let groups = RowGroups::of(&places);
-    let mut numbers: BTreeMap<[u32; 2], Numbering<u32>> = BTreeMap::new();
+    let mut numbers: BTreeMap<[u32; 2], ExecutionNumbers> = BTreeMap::new();
     let mut records = Vec::with_capacity(groups.groups.len());
     for of_record in groups.iter() {
         let [subject, label, execution] = places[of_record[0] as usize];
         let stratum = [subject, stratum_of[label as usize]];
-        let number = numbers.entry(stratum).or_insert_with(Numbering::new).of(execution);
+        // Those that rows name are numbered behind the rows.
+        let is_named = execution as usize >= places.len();
+        let number = numbers.entry(stratum).or_default().of(execution, is_named);
         let record = measured.record(of_record, [subject, label], labels.name(label));
         records.push(Record { block: number, ..record });
     }

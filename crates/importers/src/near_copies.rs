@@ -44,7 +44,7 @@ pub(crate) struct MeasuredValues {
     values: Vec<Rounded>,
     /// The same from the least to the largest: each other subject is compared with these.
     sorted: Vec<Rounded>,
-    /// Those of each trial, in the same order.
+    /// Those of each trial, in the same order; none where no block has several.
     trials: Vec<TrialValues>,
     /// Whether there are values that nothing is said of: zeros and negative ones.
     is_partial: bool,
@@ -67,6 +67,14 @@ impl MeasuredValues {
             }
             places.push(TrialValues { block, workload, begin, end: values.len() as u32 });
         }
+        // A block of one value shows nothing of the next one.
+        let count = |of_block: &[TrialValues]| -> u32 {
+            of_block.iter().map(|trial| trial.end - trial.begin).sum()
+        };
+        if places.chunk_by(|one, other| one.block == other.block).all(|one| count(one) < 2) {
+            places = Vec::new();
+        }
+        values.shrink_to_fit();
         let mut sorted = values.clone();
         sorted.sort_unstable_by(|one, other| one.value.total_cmp(&other.value));
         Self { values, sorted, trials: places, is_partial }
