@@ -21,8 +21,8 @@ pub(crate) fn record(
     workload: &str,
     invocations: Vec<Vec<Sample>>,
 ) -> Record {
-    let invocation = |samples| Invocation {
-        samples,
+    let invocation = |samples: Vec<Sample>| Invocation {
+        samples: samples.into(),
         run: Some(Box::default()),
         failure: None,
         disturbance: None,

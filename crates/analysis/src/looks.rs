@@ -344,7 +344,7 @@ mod tests {
         let mut all = improved(20.0, 12);
         for record in all.iter_mut().filter(|r| r.subject == "b" && r.block >= 6) {
             record.invocations[0].samples =
-                vec![model::Sample::values("m", vec![130.0 + f64::from(record.block)])];
+                vec![model::Sample::values("m", vec![130.0 + f64::from(record.block)])].into();
         }
         let findings = judged(&plan, &all);
         assert_eq!(findings.findings[0].look.unwrap().number, 1);

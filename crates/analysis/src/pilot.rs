@@ -163,7 +163,7 @@ fn logs(records: &[&Record], metric: &Metric) -> Vec<Vec<Vec<f64>>> {
         if let Some(values) = series {
             return values.iter().filter(|value| **value > 0.0).map(|value| ln(*value)).collect();
         }
-        let alone = Record { invocations: vec![invocation.clone()], ..record.clone() };
+        let alone = Record { invocations: vec![invocation.clone()].into(), ..record.clone() };
         reduce(&alone, metric).map(|reduced| vec![reduced.scaled]).unwrap_or_default()
     };
     records

@@ -314,8 +314,8 @@ mod tests {
     use crate::{GateLimit, GateOutcome, gate};
     use model::{
         Caveat, CaveatCode, ClaimOutcome, ClaimedEffect, Comparisons, Direction, Doubt, Histogram,
-        Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Obstacle, Outcome,
-        ParameterValue, Parameters, Reduction, Sample, Strength, WorkloadPlan,
+        Imported, ImportedDesign, ImportedOrder, Metric, Obstacle, Outcome, ParameterValue,
+        Parameters, Reduction, Sample, Strength, WorkloadPlan,
     };
     use rand::SeedableRng;
     use rand_chacha::ChaCha12Rng;
@@ -458,12 +458,7 @@ mod tests {
         let mut all = records_of(|s, r, l| vec![Sample::values("m", vec![noisy(s, r, l)])]);
         for failed in all.iter_mut().filter(|record| record.subject == "b" && record.block < 2) {
             failed.outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
-            failed.invocations = vec![Invocation {
-                samples: Vec::new(),
-                run: None,
-                failure: None,
-                disturbance: None,
-            }];
+            failed.invocations = vec![fixtures::invocation(Vec::new())].into();
         }
         let findings = crate::judge(&plan, &all);
         let overall = find(&findings, "overall");
@@ -544,7 +539,7 @@ mod tests {
             let side = usize::from(record.subject == "b");
             let count = rows[side][usize::from(record.workload == "w:2")];
             let row = record.invocations[0].clone();
-            record.invocations = vec![row; count];
+            record.invocations = vec![row; count].into();
         }
         crate::judge(&plan, &all)
     }

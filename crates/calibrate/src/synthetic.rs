@@ -146,7 +146,7 @@ fn records(plan: &Plan, shape: &Shape, noise: &mut Noise, draws: &mut Draws) -> 
             let progress = f64::from(block.index) / f64::from(shape.blocks);
             let samples = value.map(|value| shape.reported.samples(value, (arm, progress), draws));
             let invocation = samples.map(|samples| Invocation {
-                samples,
+                samples: samples.into(),
                 run: Some(Box::default()),
                 failure: None,
                 disturbance: None,

@@ -135,7 +135,7 @@ pub(crate) fn run(
     record.started_unix_ns = started_unix_ns;
     record.duration_ns = sys::monotonic_ns() - started_ns;
     record.boot_id = context.machine().boot_id()?;
-    record.invocations = progress.invocations;
+    record.invocations = progress.invocations.into();
     record.levels = progress.levels;
     record.caveats = progress.caveats;
     record.fingerprint_difference = progress.facts;

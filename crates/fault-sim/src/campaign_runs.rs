@@ -154,7 +154,8 @@ impl CampaignRuns {
         record.started_unix_ns = BEGAN_UNIX_NS;
         record.duration_ns = 1;
         record.boot_id = self.machine.state().kernel.boot_id();
-        record.invocations = vec![fixtures::invocation(vec![Sample::values("time", values)])];
+        record.invocations =
+            vec![fixtures::invocation(vec![Sample::values("time", values)])].into();
         record
     }
 
@@ -291,7 +292,7 @@ impl CampaignRuns {
         // The real clock would make records of other lengths, and another schedule.
         record.started_unix_ns = BEGAN_UNIX_NS;
         record.duration_ns = 1;
-        record.invocations = if is_completed { invocations } else { Vec::new() };
+        record.invocations = if is_completed { invocations } else { Vec::new() }.into();
         Ok(record)
     }
 

@@ -136,7 +136,7 @@ mod tests {
                 Mapping { values: vec![Mapping::value("v:lower").unwrap()], ..Mapping::default() };
             let row = read(&CSV, &[("a", b"v\n1\n")], &mapping).unwrap().rows.remove(0);
             for value in values {
-                let samples = vec![Sample::values(&id, vec![*value])];
+                let samples = vec![Sample::values(&id, vec![*value])].into();
                 table.rows.push(crate::TableRow { samples, ..row.clone() });
             }
             roundings(&table).get(&id).copied()

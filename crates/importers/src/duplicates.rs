@@ -367,7 +367,7 @@ mod tests {
     use model::Sample;
 
     fn record(block: u32, subject: &str, value: f64) -> Record {
-        let invocations = vec![invocation(vec![Sample::values("m", vec![value])])];
+        let invocations = vec![invocation(vec![Sample::values("m", vec![value])])].into();
         Record { block, invocations, ..fixtures::record(subject, "w") }
     }
 
@@ -457,7 +457,7 @@ mod tests {
             let one = |((block, value), other)| {
                 let of_metric = |id, value: f64| Sample::values(id, vec![value]);
                 let invocations =
-                    vec![invocation(vec![of_metric("m", value), of_metric("n", other)])];
+                    vec![invocation(vec![of_metric("m", value), of_metric("n", other)])].into();
                 Record { block, invocations, ..fixtures::record(subject, "w") }
             };
             values.map(one).collect()
@@ -476,7 +476,7 @@ mod tests {
                 let (block, workload) = (at / 6, at % 6);
                 let value = f64::from(at % different * 7919 % 97) * (0.010_013 + shift);
                 let value = (1.000_017 + value) * factors[block as usize];
-                let invocations = vec![invocation(vec![Sample::values("m", vec![value])])];
+                let invocations = vec![invocation(vec![Sample::values("m", vec![value])])].into();
                 let workload = format!("w{workload}");
                 Record { block, invocations, ..fixtures::record(subject, &workload) }
             };

@@ -2,13 +2,13 @@
 //! thousands of rows, so that nothing of them is held longer than their places are asked.
 
 use crate::table_row::TableRow;
-use model::{Circumstances, Invocation, Outcome, Record, Sample, SharedName, SharedParts};
+use model::{Circumstances, Few, Invocation, Outcome, Record, Sample, SharedName, SharedParts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What is left of a row once its place is known.
 struct MeasuredRow {
-    samples: Vec<Sample>,
+    samples: Few<Sample>,
     failure: Option<Box<str>>,
 }
 
@@ -82,7 +82,7 @@ mod tests {
             levels: Vec::new(),
             execution: None,
             block: None,
-            samples: vec![Sample::values("ms", vec![value])],
+            samples: vec![Sample::values("ms", vec![value])].into(),
             failure: failure.map(str::to_owned),
         }
     }
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!((first.sequence, second.sequence, other.sequence), (0, 2, 1));
         assert_eq!((other.subject.as_str(), other.workload.as_str()), ("b", "all"));
         let values: Vec<_> = first.invocations.iter().map(|one| one.samples.clone()).collect();
-        let expected = [1.0, 4.0].map(|value| vec![Sample::values("ms", vec![value])]);
+        let expected = [1.0, 4.0].map(|value| Few::from(vec![Sample::values("ms", vec![value])]));
         assert_eq!(values, expected);
     }
 

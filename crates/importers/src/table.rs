@@ -487,7 +487,7 @@ impl ImportedTable {
             levels: names.levels.iter().map(|level| self.shared(level)).collect(),
             execution: names.execution.as_deref().map(|execution| self.shared(execution)),
             block: names.block.map(|block| self.shared(block)),
-            samples,
+            samples: samples.into(),
             failure: None,
         };
         self.values += row.samples.len() as u64;

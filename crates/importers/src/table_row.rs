@@ -1,6 +1,6 @@
 //! A row of a table.
 
-use model::{Sample, SharedName};
+use model::{Few, Sample, SharedName};
 
 /// A row as a table holds it, with hundreds of thousands of others: each name once.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +14,7 @@ pub struct TableRow {
     /// The block, where there are blocks.
     pub block: Option<SharedName>,
     /// What was measured; empty where it failed.
-    pub samples: Vec<Sample>,
+    pub samples: Few<Sample>,
     /// Why it failed, where it did.
     pub failure: Option<String>,
 }

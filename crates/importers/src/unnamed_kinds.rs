@@ -404,7 +404,7 @@ mod tests {
             levels: Vec::new(),
             execution: None,
             block: None,
-            samples: vec![Sample::value("v".into(), 1.0)],
+            samples: vec![Sample::value("v".into(), 1.0)].into(),
             failure: None,
         };
         let rows: Vec<TableRow> = (0..=PLAN_SUBJECTS.most).map(row).collect();

@@ -15,6 +15,7 @@ mod cpu_list;
 mod digits;
 mod doubt;
 mod earlier_findings;
+mod few;
 mod finding;
 mod fitted_list;
 #[cfg(test)]
@@ -64,6 +65,7 @@ pub use counted_numbers::{CountedNumbers, counting_numbers};
 pub use cpu_list::CpuList;
 pub use digits::{last_digit_power, p_equation, p_value, round_significant};
 pub use doubt::Doubt;
+pub use few::Few;
 pub use finding::{
     BlockEffect, Companion, DECLARED_FAMILY, DecidingInterval, Diagnostics, Effect, FailureCount,
     Finding, Findings, Interval, LeftOut, Look, Planning, Question, Rank, Ranking, Role, Strength,

@@ -1,6 +1,6 @@
 //! What a trial left behind: a line of `records.jsonl`.
 
-use crate::{Attempt, Caveat, Level, LineDigest, RECORD_FORMAT, Sample, Trial};
+use crate::{Attempt, Caveat, Few, Level, LineDigest, RECORD_FORMAT, Sample, Trial};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub struct Record {
     /// What else is said of the trial.
     pub circumstances: Arc<Circumstances>,
     /// Each execution of the workload.
-    pub invocations: Vec<Invocation>,
+    pub invocations: Few<Invocation>,
     /// What binds it to its plan and to the record before it; absent until it is stored, and of
     /// records before the third format. Elsewhere, since an import is judged without.
     pub chain: Option<Box<Chain>>,
@@ -109,7 +109,7 @@ struct StoredRecord {
     boot_id: String,
     seed: u64,
     outcome: Outcome,
-    invocations: Vec<Invocation>,
+    invocations: Few<Invocation>,
     levels: BTreeMap<String, LevelReading>,
     fingerprint: String,
     #[serde(default)]
@@ -326,7 +326,7 @@ impl From<Circumstances> for Record {
             block: 0,
             position: 0,
             circumstances: Arc::new(circumstances),
-            invocations: Vec::new(),
+            invocations: Few::default(),
             chain: None,
         }
     }
@@ -356,7 +356,7 @@ pub enum Outcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Invocation {
     /// What the workload and the probes measured; empty where it failed.
-    pub samples: Vec<Sample>,
+    pub samples: Few<Sample>,
     /// The timed window.
     pub run: Option<Box<RunReport>>,
     /// Why it failed, where it did.

@@ -1,6 +1,5 @@
 //! What records that are read have in common, held once.
 
-use crate::fitted_list::fit;
 use crate::record::{ChainAnchor, Circumstances};
 use crate::{Record, SampleData, SharedName};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,9 +47,9 @@ impl SharedParts {
                     values.fit();
                 }
             }
-            fit(&mut invocation.samples);
+            invocation.samples.fit();
         }
-        fit(&mut record.invocations);
+        record.invocations.fit();
     }
 }
 
@@ -62,10 +61,10 @@ mod tests {
     #[test]
     fn records_that_say_the_same_hold_it_once_and_stay_what_they_are() {
         let record = |subject: &str, value: f64| {
-            let samples = vec![Sample::values("m", vec![value])];
+            let samples = vec![Sample::values("m", vec![value])].into();
             let invocation = Invocation { samples, run: None, failure: None, disturbance: None };
             let said = Circumstances::of(subject, "w");
-            Record { invocations: vec![invocation], ..Record::from(said) }
+            Record { invocations: vec![invocation].into(), ..Record::from(said) }
         };
         let all = [record("a", 1.0), record("b", 2.0), record("a", 3.0), record("a", 3.0)];
         let mut shared = all.clone();

@@ -29,7 +29,7 @@ pub fn record(sequence: u64, values: Vec<f64>) -> Record {
     record.block = u32::try_from(sequence / 2).unwrap();
     record.position = u32::try_from(sequence % 2).unwrap();
     record.started_unix_ns = 1_700_000_000_000_000_000 + sequence;
-    record.invocations = vec![invocation(samples)];
+    record.invocations = vec![invocation(samples)].into();
     record
 }
 

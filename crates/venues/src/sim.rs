@@ -13,8 +13,8 @@ use contract::{
     VenueSession,
 };
 use model::{
-    Fingerprint, Histogram, Invocation, Level, Metric, Outcome, Plan, Record, Reduction, RunReport,
-    Sample, SampleData, SimSettings, Trial, Unit, parse_percent,
+    Few, Fingerprint, Histogram, Invocation, Level, Metric, Outcome, Plan, Record, Reduction,
+    RunReport, Sample, SampleData, SimSettings, Trial, Unit, parse_percent,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -142,7 +142,7 @@ impl VenueSession for SimSession {
                 let reason = "simulated failure".to_owned();
                 outcome = Outcome::Failed { reason: reason.clone() };
                 invocations.push(Invocation {
-                    samples: Vec::new(),
+                    samples: Few::default(),
                     run: None,
                     failure: Some(reason.into()),
                     disturbance: None,
@@ -152,13 +152,13 @@ impl VenueSession for SimSession {
             let samples = self.samples(trial, number, &metrics);
             let run = RunReport { wall_ns: trial.workload.expected_ns, ..RunReport::default() };
             invocations.push(Invocation {
-                samples,
+                samples: samples.into(),
                 run: Some(Box::new(run)),
                 failure: None,
                 disturbance: None,
             });
         }
-        let mut record = Record { invocations, ..Record::of(trial, outcome) };
+        let mut record = Record { invocations: invocations.into(), ..Record::of(trial, outcome) };
         record.duration_ns = trial.workload.expected_ns * u64::from(trial.workload.invocations);
         record.boot_id = self.boot_id(trial.block);
         Ok(record)

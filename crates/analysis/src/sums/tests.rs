@@ -148,7 +148,7 @@ fn campaign(obstacle: Obstacle) -> Option<Campaign> {
         }),
         Obstacle::ZeroValue => usual(time(0.02)).with("b", |one| {
             if one.block == 3 {
-                one.invocations[0].samples = vec![Sample::values("m", vec![0.0])];
+                one.invocations[0].samples = vec![Sample::values("m", vec![0.0])].into();
             }
         }),
         Obstacle::NothingToCompare => {
@@ -436,7 +436,7 @@ fn a_sum_is_asked_itself_whether_a_drift_is_its_difference() {
     for record in campaign.records.iter_mut().filter(|record| record.workload == "calm") {
         let along = (record.sequence / 2) as f64 / 19.0;
         let log = value(&record.subject, record.block as usize, along, -1.0);
-        record.invocations[0].samples = vec![Sample::values("m", vec![100.0 * log.exp()])];
+        record.invocations[0].samples = vec![Sample::values("m", vec![100.0 * log.exp()])].into();
     }
     let campaign = campaign.imported(ImportedOrder::Rows, Vec::new());
     for effect in [ClaimedEffect::Better, ClaimedEffect::Worse] {

@@ -147,10 +147,10 @@ impl VenueSession for MoonSession {
 
     fn run(&mut self, trial: &Trial, _: &mut dyn FnMut(Event)) -> Result<Record> {
         let fall_ns = 1e6 / self.gravity + f64::from(trial.block);
-        let samples = vec![Sample::values("makespan", vec![fall_ns])];
+        let samples = vec![Sample::values("makespan", vec![fall_ns])].into();
         let invocation =
             Invocation { samples, run: Some(Box::default()), failure: None, disturbance: None };
-        Ok(Record { invocations: vec![invocation], ..Record::of(trial, Outcome::Completed) })
+        Ok(Record { invocations: vec![invocation].into(), ..Record::of(trial, Outcome::Completed) })
     }
 
     fn close(self: Box<Self>) -> Result<()> {

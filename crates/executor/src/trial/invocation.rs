@@ -14,8 +14,8 @@ use crate::running::Running;
 use crate::standstill::{LOOKED_AT, Standstill};
 use contract::{AttachedProbe, Error, ErrorKind, LaunchSpec, Phase, ProbeTarget, Result};
 use model::{
-    BackgroundSession, Caveat, CaveatCode, CpuList, Disturbance, Invocation, Level, LevelReading,
-    Outcome, RunReport, StorageTarget,
+    BackgroundSession, Caveat, CaveatCode, CpuList, Disturbance, Few, Invocation, Level,
+    LevelReading, Outcome, RunReport, StorageTarget,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -64,7 +64,8 @@ impl TrialRun<'_> {
         if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
             refuse_full(self.context.logs(), reason)?;
             let failure = Some(reason.as_str().into());
-            let failed = Invocation { samples: Vec::new(), run: None, failure, disturbance: None };
+            let failed =
+                Invocation { samples: Few::default(), run: None, failure, disturbance: None };
             self.progress.invocations.push(failed);
         }
         self.context.journal().append(&JournalEntry::GroupEnded { group: running.group() })?;
@@ -281,7 +282,7 @@ impl TrialRun<'_> {
             return Err(Stop::failed(reason));
         }
         self.progress.invocations.push(Invocation {
-            samples,
+            samples: samples.into(),
             run: Some(Box::new(report)),
             failure: None,
             disturbance: Some(Box::new(disturbance)),

@@ -88,7 +88,7 @@ impl VenueSession for Opened {
         let mut record = Record::of(trial, outcome);
         record.duration_ns = 1;
         self.boot.clone_into(&mut record.boot_id);
-        record.invocations = vec![invocation(samples)];
+        record.invocations = vec![invocation(samples)].into();
         Ok(record)
     }
 

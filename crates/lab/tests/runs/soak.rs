@@ -57,7 +57,7 @@ impl VenueSession for Opened {
     fn run(&mut self, trial: &Trial, _: &mut dyn FnMut(Event)) -> Result<Record> {
         std::thread::sleep(self.0);
         let samples = vec![Sample::values("time", vec![1.0 + f64::from(trial.block)])];
-        let invocations = vec![invocation(samples)];
+        let invocations = vec![invocation(samples)].into();
         let duration_ns = u64::try_from(self.0.as_nanos()).unwrap();
         let mut record = Record { invocations, ..Record::of(trial, Outcome::Completed) };
         record.duration_ns = duration_ns;

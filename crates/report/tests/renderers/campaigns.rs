@@ -290,12 +290,12 @@ fn records() -> Vec<Record> {
         Sample::proportion("frames_in_time", 59, 60),
     ];
     let run = |samples: Vec<Sample>, failure: Option<&str>| Invocation {
-        samples,
+        samples: samples.into(),
         run: None,
         failure: failure.map(Into::into),
         disturbance: None,
     };
-    let record = |sequence: u64, subject: &str, outcome, invocations| {
+    let record = |sequence: u64, subject: &str, outcome, invocations: Vec<Invocation>| {
         let mut record = fixtures::record(subject, "messaging");
         (record.sequence, record.position) = (sequence, sequence as u32);
         record.started_unix_ns = 1_795_000_000_000_000_000 + sequence * 7_000_000_000;
@@ -303,7 +303,7 @@ fn records() -> Vec<Record> {
         "b".clone_into(&mut record.boot_id);
         record.seed = 7;
         record.outcome = outcome;
-        record.invocations = invocations;
+        record.invocations = invocations.into();
         "f".clone_into(&mut record.fingerprint);
         record
     };

@@ -152,14 +152,15 @@ fn records() -> Vec<Record> {
                 record.position = subject as u32;
                 record.duration_ns = 1_000_000_000;
                 "b".clone_into(&mut record.boot_id);
-                record.invocations = vec![fixtures::invocation(samples)];
+                record.invocations = vec![fixtures::invocation(samples)].into();
                 all.push(record);
             }
         }
     }
     let failed = Outcome::Failed { reason: "=cmd|' /C calc'!A0: exit status 1".to_owned() };
     let (block, sequence) = (BLOCKS, all.len() as u64);
-    let mut again = Record { block, sequence, invocations: Vec::new(), ..all[0].clone() };
+    let mut again = Record { block, sequence, ..all[0].clone() };
+    again.invocations.clear();
     again.outcome = failed;
     all.push(again);
     all

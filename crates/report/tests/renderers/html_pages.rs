@@ -80,7 +80,8 @@ pub fn measured() -> Campaign {
                 invocations: vec![model::Invocation {
                     disturbance: Some(Box::new(quiet())),
                     ..fixtures::invocation(vec![Sample::histogram("latency", latency)])
-                }],
+                }]
+                .into(),
                 ..first.clone()
             };
             subject.clone_into(&mut record.subject);

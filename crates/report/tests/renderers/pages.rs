@@ -170,7 +170,7 @@ fn records() -> Vec<Record> {
         record.duration_ns = 2_000_000_000;
         "b".clone_into(&mut record.boot_id);
         record.outcome = outcome;
-        record.invocations = vec![invocation(samples)];
+        record.invocations = vec![invocation(samples)].into();
         record.fingerprint_difference.insert("knob.thp".to_owned(), "never".to_owned());
         record
     };

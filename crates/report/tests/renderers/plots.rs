@@ -42,7 +42,7 @@ fn plotted(mut campaign: Campaign) -> Campaign {
                 });
             }
             let samples = vec![Sample::histogram("latency", latency)];
-            record.invocations = vec![fixtures::invocation(samples)];
+            record.invocations = vec![fixtures::invocation(samples)].into();
             campaign.records.push(record);
         }
     }
