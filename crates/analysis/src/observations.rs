@@ -17,14 +17,14 @@ pub(crate) struct Observations<'a> {
 pub(crate) fn latest(records: &[Record]) -> Vec<&Record> {
     let subjects = ranks(records.iter().map(|record| record.subject.as_str()));
     let workloads = ranks(records.iter().map(|record| record.workload.as_str()));
-    let place = |(at, record): (usize, &Record)| {
+    let place = |(at, record): (u32, &Record)| {
         let names = (subjects[record.subject.as_str()], workloads[record.workload.as_str()]);
         ((record.block, names), record.sequence, at)
     };
-    let mut places: Vec<_> = records.iter().enumerate().map(place).collect();
+    let mut places: Vec<_> = (0..).zip(records).map(place).collect();
     places.sort_unstable();
     let of_trials = places.chunk_by(|one, other| one.0 == other.0);
-    of_trials.filter_map(|all| all.last()).map(|(.., at)| &records[*at]).collect()
+    of_trials.filter_map(|all| all.last()).map(|(.., at)| &records[*at as usize]).collect()
 }
 
 /// Of each name its place among all in order.

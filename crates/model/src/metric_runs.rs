@@ -46,6 +46,7 @@ pub fn metric_runs<'a>(
             of_metric.push(MetricRun { order, block: one.block, subject, value: round(one.value) });
         }
     }
+    drop(orders);
     found.into_iter().map(|(metric, runs)| (metric, columns(runs))).collect()
 }
 
