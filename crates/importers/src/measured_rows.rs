@@ -12,13 +12,16 @@ struct MeasuredRow {
     failure: Option<Box<str>>,
 }
 
+/// The numbers of a subject and a label, and why their records failed.
+type SaidOf = ([u32; 2], Option<Box<str>>);
+
 /// What all rows measured, in their order.
 pub(crate) struct MeasuredRows {
     rows: Vec<MeasuredRow>,
     /// Names of the subjects by their numbers.
     subjects: Vec<SharedName>,
-    /// What records of a subject and a label say alike, by the numbers of these.
-    said: BTreeMap<[u32; 2], Arc<Circumstances>>,
+    /// What records of a subject and a label say alike that failed for one reason or for none.
+    said: BTreeMap<SaidOf, Arc<Circumstances>>,
     parts: SharedParts,
 }
 
@@ -43,8 +46,13 @@ impl MeasuredRows {
         workload: &str,
     ) -> Record {
         let reason = of_record.iter().find_map(|row| self.rows[*row as usize].failure.clone());
-        let said = self.said.entry([subject, label]).or_insert_with(|| {
-            Arc::new(Circumstances::of(&self.subjects[subject as usize], workload))
+        let said = self.said.entry(([subject, label], reason));
+        let said = said.or_insert_with_key(|(_, reason)| {
+            let mut said = Circumstances::of(&self.subjects[subject as usize], workload);
+            if let Some(reason) = reason {
+                said.outcome = Outcome::Failed { reason: reason.to_string() };
+            }
+            Arc::new(said)
         });
         let circumstances = Arc::clone(said);
         let invocations = of_record.iter().map(|row| {
@@ -64,9 +72,6 @@ impl MeasuredRows {
             invocations: invocations.collect(),
             chain: None,
         };
-        if let Some(reason) = reason {
-            record.outcome = Outcome::Failed { reason: reason.into_string() };
-        }
         self.parts.share(&mut record);
         record
     }
@@ -108,10 +113,14 @@ mod tests {
     #[test]
     fn a_row_that_failed_makes_a_failure_of_its_record_alone() {
         let subjects = vec![SharedName::from("a")];
-        let rows = vec![row(&subjects[0], 1.0, Some("exit_code 1")), row(&subjects[0], 2.0, None)];
+        let one = &subjects[0];
+        let why = Some("exit_code 1");
+        let rows = vec![row(one, 1.0, why), row(one, 2.0, None), row(one, 3.0, why)];
         let mut measured = MeasuredRows::of(rows, subjects);
         let failed = measured.record(&[0], [0, 0], "all");
         let completed = measured.record(&[1], [0, 0], "all");
+        let again = measured.record(&[2], [0, 0], "all");
+        assert!(Arc::ptr_eq(&failed.circumstances, &again.circumstances));
         assert_eq!(failed.outcome, Outcome::Failed { reason: "exit_code 1".to_owned() });
         assert_eq!(failed.invocations[0].failure.as_deref(), Some("exit_code 1"));
         assert_eq!(completed.outcome, Outcome::Completed);
