@@ -43,11 +43,11 @@ const NOT_COMPARED: &str =
 /// The same of columns of sessions.
 const SESSIONS_NOT_COMPARED: &str =
     "columns of sessions were not compared between subjects: there are too many";
-/// Bytes of a row until it is judged, without its values: itself or what is left of it, its record, the
-/// invocation in that and its place among all (reckoned from the sizes of the types; with what copies are
-/// sought in, 470 bytes were measured of a row with its value, and `IMPORT_FREE_BYTES` covers the rest).
-const ROW_BYTES: u64 = 256;
-/// The same of a value: its sample, and what it is reduced to.
+/// Bytes of a row until its import is reported, without its values: its record, which holds an only
+/// value in place, and its place among all (reckoned from the sizes of the types; what a question is
+/// judged in is freed before the values are made that reports show).
+const ROW_BYTES: u64 = 112;
+/// The same of a value: what it is reduced to while it is judged, and then twice what reports show of it.
 const VALUE_BYTES: u64 = 144;
 /// The same of a name that no row before it has.
 const NAME_BYTES: u64 = 80;
@@ -504,8 +504,10 @@ impl ImportedTable {
 
     /// Whether there may be one row more, of so many values, for the size of the files.
     fn check_expansion(&self, values: u64) -> Result<(), OverLimit> {
-        let rows = ROW_BYTES.saturating_mul(self.rows.len() as u64 + 1);
-        let values = VALUE_BYTES.saturating_mul(self.values.saturating_add(values));
+        let rows = self.rows.len() as u64 + 1;
+        // A row without a value says why it failed, and takes as much while its record is stored.
+        let values = VALUE_BYTES.saturating_mul(self.values.saturating_add(values).max(rows));
+        let rows = ROW_BYTES.saturating_mul(rows);
         let names = NAME_BYTES.saturating_mul(self.names.len() as u64);
         let needed = rows.saturating_add(values).saturating_add(names);
         let beyond = needed.saturating_sub(IMPORT_FREE_BYTES);
@@ -572,6 +574,21 @@ mod tests {
         assert!(!refused(1 << 20, free + (20 << 20) / VALUE_BYTES, 0), "20 for each byte");
         assert!(refused(1 << 20, free + (20 << 20) / VALUE_BYTES + 1, 0));
         assert!(refused(0, free, 2), "names count, too");
+        let row = TableRow {
+            subject: "a".into(),
+            levels: Vec::new(),
+            execution: None,
+            block: None,
+            samples: Vec::new().into(),
+            failure: Some("exit_code 1".to_owned()),
+        };
+        let free = IMPORT_FREE_BYTES / (ROW_BYTES + VALUE_BYTES);
+        let rows = vec![row.clone(); free as usize - 1];
+        let mut table = ImportedTable { rows, ..ImportedTable::default() };
+        assert_eq!(table.check_expansion(0), Ok(()));
+        table.rows.push(row);
+        let over = table.check_expansion(0).unwrap_err();
+        assert_eq!(over.limit, &IMPORT_EXPANSION, "each row counts as one with a value");
     }
 
     #[test]

@@ -96,16 +96,21 @@ fn size(path: &Path) -> u64 {
     fs::metadata(path).unwrap().len()
 }
 
+/// Numbers from 0 to 1 of a linear congruential generator: a file is the same everywhere.
+fn noises() -> impl Iterator<Item = f64> {
+    let mut state = 12_345_u64;
+    std::iter::repeat_with(move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1_u32 << 31)
+    })
+}
+
 /// A tidy table of two subjects in turns; 24 bytes in each row, as people write them.
 fn table(path: &Path, rows: usize) {
     let mut file = BufWriter::new(File::create(path).unwrap());
     writeln!(file, "scheduler,run,latency_us").unwrap();
-    // A linear congruential generator: the file is the same everywhere.
-    let mut state = 12_345_u64;
-    for row in 0..rows {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let noise = (state >> 33) as f64 / f64::from(1_u32 << 31);
+    for (row, noise) in (0..rows).zip(noises()) {
         let subject = ["baseline", "modified"][row % 2];
         writeln!(file, "{subject},{:06},{:.4}", row / 2, 100.0 + 10.0 * noise).unwrap();
     }
@@ -152,6 +157,16 @@ fn table_of_digits(path: &Path, rows: usize) {
     file.flush().unwrap();
 }
 
+/// A table of two subjects in turns; nine bytes in each row, as short as those of honest files are.
+fn table_of_short_rows(path: &Path, rows: usize) {
+    let mut file = BufWriter::new(File::create(path).unwrap());
+    writeln!(file, "s,v").unwrap();
+    for (row, noise) in (0..rows).zip(noises()) {
+        writeln!(file, "{},{:.3}", ["a", "b"][row % 2], 10.0 + 80.0 * noise).unwrap();
+    }
+    file.flush().unwrap();
+}
+
 #[test]
 fn rows_of_four_bytes_are_imported_or_refused_within_their_memory() {
     let bench = Bench::new();
@@ -167,11 +182,10 @@ fn rows_of_four_bytes_are_imported_or_refused_within_their_memory() {
         word: "b",
     };
     check(&bench, &case);
-    for rows in [500_000, 1_750_000] {
+    for (rows, word) in [(500_000, "IMPORT_EXPANSION"), (1_750_000, "IMPORT_ROWS")] {
         table_of_digits(&path, rows);
         let what = format!("{rows} rows of four bytes");
         let size_bytes = size(&path);
-        let word = "IMPORT_EXPANSION";
         check(&bench, &Case { what: &what, size_bytes, codes: &[2], word, ..case });
     }
 }
@@ -192,6 +206,24 @@ mod whole {
     #[test]
     fn a_table_of_half_a_million_rows_is_imported_and_judged_within_its_memory() {
         import_table(500_000);
+    }
+
+    #[test]
+    fn half_a_million_rows_of_nine_bytes_are_imported_within_their_memory() {
+        let bench = Bench::new();
+        let path = bench.path().join("short.csv");
+        let file = text(&path);
+        let arguments = ["import", "csv", &file, "--subject", "s", "--value", "v:lower"];
+        let rows = 500_000;
+        table_of_short_rows(&path, rows);
+        let size_bytes = size(&path);
+        assert_eq!(size_bytes, 4 + 9 * rows as u64);
+        let what = "rows of nine bytes";
+        let case = Case { what, size_bytes, arguments: &arguments, codes: &[0], word: "b" };
+        check(&bench, &case);
+        table_of_digits(&path, 230_000);
+        let (what, size_bytes) = ("as many rows of four bytes as there may be", size(&path));
+        check(&bench, &Case { what, size_bytes, ..case });
     }
 
     #[test]
