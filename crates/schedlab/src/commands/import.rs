@@ -63,6 +63,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     drop(sources);
     drop(files);
     drop(imported.plan);
+    sys::return_freed_memory();
     let held = match campaign.append_all(imported.records) {
         Ok(held) => held,
         Err(error) => {
@@ -81,6 +82,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let (findings, values) = reports::with_values(&loaded, || Ok(lab::judge_records(&loaded)))?;
     campaign.save_findings(&findings)?;
     drop(campaign);
+    sys::return_freed_memory();
     deliver(common, &loaded, (&findings, values), Presentation::default())
 }
 

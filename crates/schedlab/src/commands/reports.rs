@@ -197,6 +197,7 @@ pub(super) fn with_values(
 ) -> Result<(Findings, Vec<TrialValue>)> {
     if loaded.plan.imported.is_some() {
         let findings = judge()?;
+        sys::return_freed_memory();
         return Ok((findings, analysis::values(&loaded.plan, &loaded.records)));
     }
     thread::scope(|scope| {
@@ -218,8 +219,9 @@ pub(super) fn deliver(
     presentation: Presentation,
 ) -> Result<PathBuf> {
     let report = &view_of(loaded, &loaded.directory, (findings, &values), presentation);
-    // The report has them, too.
+    // The report has them, too, and the page is drawn on another thread.
     drop(values);
+    sys::return_freed_memory();
     let beside = |format: &str, drawn: Result<Vec<u8>>| {
         drawn
             .and_then(|bytes| keep(loaded, Format::named(format)?, &bytes))
