@@ -372,10 +372,7 @@ fn stored(directory: &Path) -> Option<(u64, SystemTime)> {
 mod tests {
     use super::*;
     use crate::EventLog;
-    use model::{
-        Caveat, CaveatCode, Direction, Finding, ImportedDesign, ImportedOrder, Question, Record,
-        Unit, VmSettings,
-    };
+    use model::{Caveat, CaveatCode, Finding, ImportedDesign, ImportedOrder, Record, VmSettings};
     use store::{Attempts, Campaign};
 
     #[test]
@@ -413,16 +410,7 @@ mod tests {
         let imported = Plan { imported: Some(from), ..plan.clone() };
         let vm = Some(VmSettings::default());
         let guest = Plan { venue: "vm".to_owned(), vm, ..plan.clone() };
-        let question = Question {
-            workload: "w".to_owned(),
-            metric: "m".to_owned(),
-            unit: Unit::Nanoseconds,
-            direction: Direction::Lower,
-            subject: "b".to_owned(),
-            reference: "a".to_owned(),
-            role: Role::Primary,
-            family: model::DECLARED_FAMILY.to_owned(),
-        };
+        let question = fixtures::question("w", "m", "b", "a");
         // The last is how many records were judged.
         for (plan, is_emulated, origin, judged) in [
             (&plan, false, NumberOrigin::Measured, 1),

@@ -201,15 +201,12 @@ mod tests {
     fn claim(workloads: &[&str], metrics: &[&str], effect: ClaimedEffect) -> Claim {
         let ids: Vec<String> = metrics.iter().map(|id| (*id).to_owned()).collect();
         Claim {
-            says: "larger records are faster".to_owned(),
-            source: None,
             workload: None,
             workloads: workloads.iter().map(|label| (*label).to_owned()).collect(),
             metric: ClaimedMetrics::Several(ids),
             subject: Claimed::Levels(BTreeMap::new()),
             reference: Claimed::Levels(BTreeMap::new()),
-            effect,
-            shape: model::ClaimShape::default(),
+            ..fixtures::claim("", "", effect)
         }
     }
 

@@ -195,15 +195,10 @@ fn levels(factor: &str, level: &str) -> model::Claimed {
 
 fn sooner() -> Claim {
     Claim {
-        says: "BFS answers sooner than CFS".to_owned(),
-        source: None,
         workload: None,
-        workloads: Vec::new(),
-        metric: "m".into(),
         subject: levels("scheduler", "bfs"),
         reference: levels("scheduler", "cfs"),
-        effect: ClaimedEffect::Better,
-        shape: model::ClaimShape::default(),
+        ..fixtures::claim("", "", ClaimedEffect::Better)
     }
 }
 

@@ -39,7 +39,7 @@ impl Samples<'_> {
 mod tests {
     use super::*;
     use crate::fixtures::metric;
-    use model::{Direction, Question, Reduction, Role};
+    use model::{Direction, Reduction};
     use std::collections::BTreeMap;
 
     /// What is said of executions in this order, of which each takes 1 % of noise, what it is of
@@ -57,16 +57,7 @@ mod tests {
         }
         let span = |places: &[f64]| Some((places[0] as u64, places[places.len() - 1] as u64));
         let samples = Samples {
-            question: Question {
-                workload: "w".to_owned(),
-                metric: metric.id.clone(),
-                unit: metric.unit,
-                direction: metric.direction,
-                subject: "b".to_owned(),
-                reference: "a".to_owned(),
-                role: Role::Primary,
-                family: "cells".to_owned(),
-            },
+            question: fixtures::question("w", "m", "b", "a"),
             metric: &metric,
             is_closed_loop: false,
             strata: BTreeMap::from([(Vec::new(), logs)]),

@@ -6,8 +6,7 @@ use crate::slides::Deck;
 use crate::stored::of_each_origin;
 use crate::{drawn, page};
 use model::{
-    Comparisons, Finding, Interval, Look, Question, Rank, Ranking, Role, UseCaseFinding, Verdict,
-    Weight, Worst,
+    Comparisons, Finding, Interval, Look, Question, Role, UseCaseFinding, Verdict, Weight, Worst,
 };
 use report::HAS_PAGE;
 
@@ -67,18 +66,12 @@ fn use_case(
         interval: Interval { low: 0.285, high: 0.315 },
     };
     UseCaseFinding {
-        use_case: "audio".to_owned(),
         weights: metrics.iter().map(weight).collect(),
         worst: vec![Some(worst); comparisons.len()],
         comparisons,
-        ranking: Ranking {
-            workload: "audio".to_owned(),
-            metric: String::new(),
-            ranks: vec![Rank { subject: best.to_owned(), rank: 1, worst: 1 }],
-            is_emulated: false,
-        },
+        ranking: fixtures::ranking("audio", "", &[(best, 1, 1)]),
         co_best: vec![best.to_owned()],
-        without_evidence: Vec::new(),
+        ..fixtures::use_case_finding("audio")
     }
 }
 

@@ -98,21 +98,17 @@ fn failures() -> Vec<FailureCount> {
 fn claim() -> ClaimFinding {
     let levels =
         |level: &str| Claimed::Levels([("scheduler".to_owned(), Level::canonical(level))].into());
-    ClaimFinding {
-        claim: Claim {
-            says: "BFS answers sooner than CFS".to_owned(),
-            source: Some("the study".to_owned()),
-            workload: None,
-            workloads: Vec::new(),
-            metric: METRIC.into(),
-            subject: levels("lab:bfs"),
-            reference: levels("lab:cfs"),
-            effect: ClaimedEffect::Better,
-            shape: model::ClaimShape::default(),
-        },
-        outcome: ClaimOutcome::Refuted,
-        reason: "confirmed in 10 of 15 comparisons (vcpus 1, 2), refuted in 5 (vcpus 4); measured -51.5 % to +75.4 % of the value".to_owned(),
-        tally: Some(ClaimTally { confirmed: 10, refuted: 5, undecided: 0 }),
-        is_emulated: false,
-    }
+    let claim = Claim {
+        says: "BFS answers sooner than CFS".to_owned(),
+        source: Some("the study".to_owned()),
+        workload: None,
+        metric: METRIC.into(),
+        subject: levels("lab:bfs"),
+        reference: levels("lab:cfs"),
+        ..fixtures::claim("", "", ClaimedEffect::Better)
+    };
+    let reason = "confirmed in 10 of 15 comparisons (vcpus 1, 2), refuted in 5 (vcpus 4); measured \
+                  -51.5 % to +75.4 % of the value";
+    let tally = Some(ClaimTally { confirmed: 10, refuted: 5, undecided: 0 });
+    ClaimFinding { tally, ..fixtures::claim_finding(claim, ClaimOutcome::Refuted, reason) }
 }

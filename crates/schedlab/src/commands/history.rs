@@ -603,21 +603,11 @@ mod tests {
     use super::*;
     use model::{
         DecidingInterval, Effect, ImportedDesign, ImportedOrder, Look, NumberOrigin, Obstacle,
-        Unit, Verdict,
+        Verdict,
     };
 
     /// `b` against `a`, so many times better.
     fn finding(ratio: f64) -> Finding {
-        let question = Question {
-            workload: "w".to_owned(),
-            metric: "m".to_owned(),
-            unit: Unit::Nanoseconds,
-            direction: Direction::Lower,
-            subject: "b".to_owned(),
-            reference: "a".to_owned(),
-            role: Role::Primary,
-            family: model::DECLARED_FAMILY.to_owned(),
-        };
         let around = |width: f64| Interval { low: ratio / width, high: ratio * width };
         let effect = Effect {
             log_mean: ratio.ln(),
@@ -636,6 +626,7 @@ mod tests {
             deciding: None,
             is_sequence: false,
         };
+        let question = fixtures::question("w", "m", "b", "a");
         Finding { effect: Some(effect), pairs: 6, ..fixtures::finding(question) }
     }
 
