@@ -120,12 +120,12 @@ targets! {
 
 /// What an experiment may name.
 fn catalogue() -> contract::Catalogue {
-    contract::Catalogue {
-        workloads: assembly::catalogue().workloads,
+    let trials = contract::TrialCatalogue {
+        workloads: assembly::trial_catalogue().workloads,
         factors: tunables::ENTRIES,
         probes: &[],
-        venues: venues::ENTRIES,
-    }
+    };
+    contract::Catalogue { trials, venues: venues::ENTRIES }
 }
 
 /// A target by name.

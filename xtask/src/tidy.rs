@@ -18,7 +18,6 @@ mod phrases;
 mod sizes;
 mod test_names;
 mod text;
-mod tolerated_circles;
 mod tree;
 mod type_names;
 mod venue_names;

@@ -3,7 +3,7 @@
 use crate::channel::{Channel, Incoming};
 use crate::logs;
 use crate::program::Program;
-use contract::{Catalogue, Error, ErrorKind, Event, Interrupt};
+use contract::{Error, ErrorKind, Event, Interrupt, TrialCatalogue};
 use executor::{Executor, ExecutorSettings, LONGEST_STANDSTILL_OF_GUESTS};
 use model::{Phase, Plan, Trial};
 use std::io;
@@ -37,8 +37,8 @@ const ENDED_INTERVAL: Duration = Duration::from_millis(20);
 pub struct AgentSettings {
     /// The guest.
     pub machine: Machine,
-    /// Everything that can be named.
-    pub catalogue: Catalogue,
+    /// Everything that its trials can name.
+    pub catalogue: TrialCatalogue,
     /// This binary, to be executed again in its roles.
     pub executable: PathBuf,
     /// How the guardian is told which machine.

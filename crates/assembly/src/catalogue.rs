@@ -1,18 +1,18 @@
 //! The one catalogue, from all rooms.
 
-use contract::{Catalogue, Factor, Workload};
+use contract::{Catalogue, Factor, TrialCatalogue, Workload};
 use std::sync::OnceLock;
 
 /// Everything that can be named in an experiment.
 #[must_use]
 pub fn catalogue() -> Catalogue {
-    Catalogue { venues: venues::ENTRIES, ..trial_catalogue() }
+    Catalogue { trials: trial_catalogue(), venues: venues::ENTRIES }
 }
 
 /// What a trial is made of: all but venues. A process that runs one needs no way to open another
 /// venue, and the program that goes into guests stays without QEMU and archives.
 #[must_use]
-pub fn trial_catalogue() -> Catalogue {
+pub fn trial_catalogue() -> TrialCatalogue {
     static FACTORS: OnceLock<Vec<&'static dyn Factor>> = OnceLock::new();
     let factors = FACTORS.get_or_init(|| {
         let simulated: &'static dyn Factor = &venues::SimEffect;
@@ -22,7 +22,7 @@ pub fn trial_catalogue() -> Catalogue {
         let tunables = tunables::ENTRIES.iter().copied();
         tunables.chain(held).chain(boot).chain([simulated]).collect()
     });
-    Catalogue { workloads: workloads(), factors, probes: probes::ENTRIES, venues: &[] }
+    TrialCatalogue { workloads: workloads(), factors, probes: probes::ENTRIES }
 }
 
 /// Every workload, in the order of the catalogue's page.

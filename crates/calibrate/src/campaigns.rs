@@ -96,7 +96,7 @@ pub(crate) fn plan_of(
 
 /// Runs the trials of a plan on the simulator.
 pub(crate) fn records(request: &CalibrationRequest<'_>, plan: &Plan) -> Result<Vec<Record>> {
-    let venue = Sim::new(request.catalogue);
+    let venue = Sim::new(request.catalogue.trials);
     let mut session = venue.open(plan, Path::new(""), &Interrupt::default(), &mut |_| {})?;
     let mut records = Vec::with_capacity(plan.trial_count());
     for block in &plan.blocks {

@@ -86,7 +86,7 @@ impl Readable for Tables {
 
 impl<T: Readable + ?Sized> Key<T> {
     /// Its value. That it is there, and of its kind, is what `plan` has checked of what was written,
-    /// and [`crate::Catalogue::configure`] of what was stored or sent.
+    /// and [`crate::TrialCatalogue::configure`] of what was stored or sent.
     ///
     /// # Panics
     /// Where these are the parameters of another workload, or its `parameters` does not list this key.

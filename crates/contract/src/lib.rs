@@ -28,6 +28,7 @@ mod recipe;
 mod requirement;
 mod service;
 pub mod shared_names;
+mod trial_catalogue;
 mod undo_check;
 mod venue;
 mod venue_entry;
@@ -65,6 +66,7 @@ pub use rate_search::RateSearch;
 pub use recipe::Recipe;
 pub use requirement::Requirement;
 pub use service::{Service, ServiceFacts};
+pub use trial_catalogue::TrialCatalogue;
 pub use undo_check::{KnownLimit, UndoCheck};
 pub use venue::{Venue, VenueSession};
 pub use venue_entry::{

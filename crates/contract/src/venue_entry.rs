@@ -5,7 +5,7 @@
 //! `Plan::boots_guests`).
 
 use crate::document::{ExperimentProblems, Table};
-use crate::{Catalogue, Description, Factor, Missing, Result, Venue};
+use crate::{Description, Factor, Missing, Result, TrialCatalogue, Venue};
 use model::{Plan, StorageTarget};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -166,8 +166,8 @@ pub trait VenueContext {
     /// How this program's roles are told that machine.
     fn machine_arguments(&self, machine: &Machine) -> Vec<String>;
 
-    /// Everything that can be named.
-    fn catalogue(&self) -> Catalogue;
+    /// Everything that trials can name.
+    fn catalogue(&self) -> TrialCatalogue;
 
     /// This program, for its roles.
     fn executable(&self) -> PathBuf;

@@ -17,7 +17,7 @@ pub trait Workload: Sync {
     fn parameters(&self) -> &'static [Parameter];
 
     /// Reads the parameters, once, of which `plan` has checked each by itself. Those of a plan that
-    /// was stored, and of an order, come through [`crate::Catalogue::configure`].
+    /// was stored, and of an order, come through [`crate::TrialCatalogue::configure`].
     ///
     /// # Errors
     /// All that cannot be meant.

@@ -10,7 +10,7 @@ use crate::journal_entry::JournalEntry;
 use crate::restore::{RestoreReport, restore};
 use crate::supervisor::TrialSupervisor;
 use crate::undo::UndoChecks;
-use contract::{Catalogue, Error, ErrorKind, Factor, Interrupt, Result};
+use contract::{Error, ErrorKind, Factor, Interrupt, Result, TrialCatalogue};
 use model::{Level, StorageTarget};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -58,8 +58,8 @@ impl ExecutorContext {
         &self.settings.machine
     }
 
-    /// Everything that can be named.
-    pub(crate) fn catalogue(&self) -> &Catalogue {
+    /// Everything that its trials can name.
+    pub(crate) fn catalogue(&self) -> &TrialCatalogue {
         &self.settings.catalogue
     }
 

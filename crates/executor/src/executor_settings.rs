@@ -1,6 +1,6 @@
 //! What an executor is told when it is opened.
 
-use contract::Catalogue;
+use contract::TrialCatalogue;
 use std::path::PathBuf;
 use std::time::Duration;
 use sys::Machine;
@@ -10,8 +10,8 @@ use sys::Machine;
 pub struct ExecutorSettings {
     /// The machine under test.
     pub machine: Machine,
-    /// Everything that can be named.
-    pub catalogue: Catalogue,
+    /// Everything that its trials can name.
+    pub catalogue: TrialCatalogue,
     /// This binary, to be executed again in its roles.
     pub executable: PathBuf,
     /// How the guardian is told which machine: words of this binary's command line.

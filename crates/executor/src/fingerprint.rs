@@ -1,6 +1,6 @@
 //! The machine as it is, as flat text: what a record must differ from to matter.
 
-use contract::{Catalogue, Knob, Result};
+use contract::{Knob, Result, TrialCatalogue};
 use model::{Fingerprint, KernelVersion, Level};
 use std::collections::BTreeSet;
 use sys::Machine;
@@ -27,7 +27,7 @@ const EEVDF_SINCE: KernelVersion = KernelVersion::series(6, 6);
 ///
 /// # Errors
 /// When the kernel's release cannot be read.
-pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerprint> {
+pub fn fingerprint(machine: &Machine, catalogue: &TrialCatalogue) -> Result<Fingerprint> {
     let mut fingerprint = Fingerprint::default();
     let mut put = |key: &str, value: Option<String>| {
         if let Some(value) =

@@ -178,7 +178,7 @@ pub fn mark_prefix(runtime: &Path) -> String {
 mod tests {
     use super::*;
     use crate::changed_knob::changed_machine;
-    use contract::Catalogue;
+    use contract::TrialCatalogue;
     use std::fs::File;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Duration;
@@ -210,7 +210,7 @@ mod tests {
     fn settings(machine: &Machine, logs: &Path, scratch: &Path) -> ExecutorSettings {
         ExecutorSettings {
             machine: machine.clone(),
-            catalogue: Catalogue { workloads: &[], factors: &[], probes: &[], venues: &[] },
+            catalogue: TrialCatalogue { workloads: &[], factors: &[], probes: &[] },
             executable: PathBuf::from("/nonexistent"),
             machine_arguments: Vec::new(),
             logs: logs.to_owned(),

@@ -14,7 +14,7 @@ use crate::journal_text::JournalText;
 use crate::lock::Lock;
 use crate::permitted_changes::PermittedChanges;
 use crate::restore::{RestoreReport, restore, restore_unwritten};
-use contract::{Catalogue, Error, Result};
+use contract::{Error, Result, TrialCatalogue};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use std::fs::File;
 use std::io::{BufRead, Write};
@@ -139,7 +139,7 @@ impl Guardian for GuardianProcess {
 }
 
 /// Serves the role. Returns the exit code.
-pub fn serve_guardian(machine: &Machine, catalogue: &Catalogue) -> i32 {
+pub fn serve_guardian(machine: &Machine, catalogue: &TrialCatalogue) -> i32 {
     ignore_terminal_signals();
     match guard(machine, PermittedChanges::of(catalogue), std::io::stdin().lock()) {
         Ok(report) if report.is_empty() => 0,

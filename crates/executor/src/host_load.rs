@@ -3,8 +3,8 @@
 
 use crate::child::die_with_parent;
 use contract::{
-    Catalogue, Error, HOST_LOAD_ROLE, HostLoadAnswer, HostLoadOrder, HostLoadSettings, LaunchSpec,
-    Problem, Result,
+    Error, HOST_LOAD_ROLE, HostLoadAnswer, HostLoadOrder, HostLoadSettings, LaunchSpec, Problem,
+    Result, TrialCatalogue,
 };
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -77,7 +77,7 @@ impl Drop for HostLoadProcess {
 }
 
 /// Serves the role until the guest is gone. Returns the process's exit code.
-pub fn serve_host_load(catalogue: &Catalogue) -> i32 {
+pub fn serve_host_load(catalogue: &TrialCatalogue) -> i32 {
     let Err(error) = serve(catalogue) else { return 0 };
     // Its log; where that cannot be written, nobody can be told.
     let _ = writeln!(io::stderr(), "{}", end_line(&error));
@@ -89,7 +89,7 @@ fn end_line(error: &io::Error) -> String {
     model::legible_lines(&format!("the generator on the host ends: {error}")).into_owned()
 }
 
-fn serve(catalogue: &Catalogue) -> io::Result<()> {
+fn serve(catalogue: &TrialCatalogue) -> io::Result<()> {
     let settings: HostLoadSettings = serde_json::from_reader(io::stdin().lock())?;
     die_with_parent(settings.parent)?;
     sys::reset_signal_dispositions();
@@ -113,7 +113,7 @@ fn serve(catalogue: &Catalogue) -> io::Result<()> {
 
 /// The guest is not trusted: it chooses among the loads of the plan.
 fn carry_out(
-    catalogue: &Catalogue,
+    catalogue: &TrialCatalogue,
     settings: &HostLoadSettings,
     order: &HostLoadOrder,
 ) -> std::result::Result<String, String> {
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_guest_gets_loads_of_the_plan_at_its_own_ports_and_no_others() {
-        let catalogue = Catalogue { workloads: &[&Sender], factors: &[], probes: &[], venues: &[] };
+        let catalogue = TrialCatalogue { workloads: &[&Sender], factors: &[], probes: &[] };
         let at: SocketAddr = "127.0.0.1:40000".parse().unwrap();
         let settings = HostLoadSettings {
             parent: 0,

@@ -4,8 +4,8 @@ use crate::change::{Refusal, announce};
 use crate::journal::Journal;
 use crate::trial_resources::HeldLevel;
 use contract::{
-    Catalogue, Error, FIRST_KNOB, Factor, Knob, LaunchSpec, NotHeld, ON_TOP, Result, Setting,
-    Supervisor,
+    Error, FIRST_KNOB, Factor, Knob, LaunchSpec, NotHeld, ON_TOP, Result, Setting, Supervisor,
+    TrialCatalogue,
 };
 use model::{Level, Subject};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ impl Knobs {
     ///
     /// # Errors
     /// When a factor is not in the catalogue, or belongs to the simulator.
-    pub(crate) fn of(catalogue: &Catalogue, subject: &Subject) -> Result<Self> {
+    pub(crate) fn of(catalogue: &TrialCatalogue, subject: &Subject) -> Result<Self> {
         let mut knobs = Self::default();
         for (id, level) in &subject.levels {
             if Subject::is_parameter(id) {

@@ -3,7 +3,7 @@
 //! It has one thread until the workload starts its tasks, so workloads may fork.
 
 use crate::child::{answer, die_with_parent, receive};
-use contract::{Catalogue, LaunchSpec, Load, Measurement, Problem};
+use contract::{LaunchSpec, Load, Measurement, Problem, TrialCatalogue};
 use model::{Caveat, Parameters, RunReport, Sample};
 use serde::{Deserialize, Serialize};
 use sys::Machine;
@@ -57,14 +57,14 @@ pub enum LoadAnswer {
 }
 
 /// Serves the role until its input ends. Returns the process's exit code.
-pub fn serve_load(catalogue: &Catalogue, machine: &Machine) -> i32 {
+pub fn serve_load(catalogue: &TrialCatalogue, machine: &Machine) -> i32 {
     match serve(catalogue, machine) {
         Ok(()) => 0,
         Err(_) => 1,
     }
 }
 
-fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
+fn serve(catalogue: &TrialCatalogue, machine: &Machine) -> std::io::Result<()> {
     let mut input = std::io::stdin().lock();
     let mut output = std::io::stdout().lock();
     let Some(order) = receive::<LoadOrder>(&mut input)? else { return Ok(()) };
@@ -110,7 +110,7 @@ pub(crate) fn give_up_exemption(machine: &Machine) {
 }
 
 fn prepare(
-    catalogue: &Catalogue,
+    catalogue: &TrialCatalogue,
     machine: &Machine,
     order: &LoadOrder,
 ) -> Result<Box<dyn Load>, String> {
@@ -173,8 +173,7 @@ mod tests {
 
     #[test]
     fn parameters_that_contradict_each_other_reach_no_workload() {
-        let catalogue =
-            Catalogue { workloads: &[&Contradiction], factors: &[], probes: &[], venues: &[] };
+        let catalogue = TrialCatalogue { workloads: &[&Contradiction], factors: &[], probes: &[] };
         let directory = tempfile::tempdir().unwrap();
         let machine = Machine::fake(directory.path(), directory.path().join("run")).unwrap();
         let order = |workload: &str| LoadOrder {

@@ -12,7 +12,7 @@ use crate::guarded_machine::new_mark;
 use crate::journal_entry::JournalEntry;
 use crate::load_process::give_up_exemption;
 use contract::{
-    Catalogue, Error, Event, LaunchSpec, Phase, Problem, Result, ServerGroups, ServiceFacts,
+    Error, Event, LaunchSpec, Phase, Problem, Result, ServerGroups, ServiceFacts, TrialCatalogue,
 };
 use model::{BackgroundSession, Parameters, Trial};
 use serde::{Deserialize, Serialize};
@@ -322,7 +322,7 @@ fn move_all(
 }
 
 /// Serves the role until its input ends. Returns the process's exit code.
-pub fn serve_long_lived(catalogue: &Catalogue, machine: &Machine) -> i32 {
+pub fn serve_long_lived(catalogue: &TrialCatalogue, machine: &Machine) -> i32 {
     match serve(catalogue, machine) {
         Ok(()) => 0,
         Err(_) => 1,
@@ -331,7 +331,7 @@ pub fn serve_long_lived(catalogue: &Catalogue, machine: &Machine) -> i32 {
 
 /// What stands, or why it does not.
 fn started(
-    catalogue: &Catalogue,
+    catalogue: &TrialCatalogue,
     machine: &Machine,
     order: &LongLivedOrder,
 ) -> std::result::Result<Box<dyn contract::LongLivedService>, String> {
@@ -341,7 +341,7 @@ fn started(
     service.stand(machine, &order.launch).map_err(|error| error.one_line())
 }
 
-fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
+fn serve(catalogue: &TrialCatalogue, machine: &Machine) -> std::io::Result<()> {
     let mut input = std::io::stdin().lock();
     let mut output = std::io::stdout().lock();
     let Some(order) = receive::<LongLivedOrder>(&mut input)? else { return Ok(()) };

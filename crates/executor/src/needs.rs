@@ -2,14 +2,14 @@
 //! changed.
 
 use crate::undo;
-use contract::{Catalogue, FIRST_KNOB, Factor, Knob, Missing, Problem, Requirement};
+use contract::{FIRST_KNOB, Factor, Knob, Missing, Problem, Requirement, TrialCatalogue};
 use model::{Level, Plan, Subject};
 use std::collections::BTreeMap;
 use sys::{Machine, SchedExt};
 
 /// Everything the plan needs that this machine lacks, each thing once. Changes nothing. Where
 /// the machine's target is known, that is where trials without one of their own have files.
-pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Missing> {
+pub fn missing(machine: &Machine, catalogue: &TrialCatalogue, plan: &Plan) -> Vec<Missing> {
     let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
     let mut note = |machine: &Machine, requirements: Vec<Requirement>| {
         let mut is_met = true;
@@ -61,7 +61,7 @@ pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Mis
 }
 
 /// The machine as far as it is known where a subject's files and devices will lie.
-pub fn with_target(machine: &Machine, catalogue: &Catalogue, subject: &Subject) -> Machine {
+pub fn with_target(machine: &Machine, catalogue: &TrialCatalogue, subject: &Subject) -> Machine {
     let target = subject.levels.iter().find_map(|(id, level)| {
         catalogue.factor(id).and_then(|factor| factor.target(machine, level))
     });

@@ -2,7 +2,7 @@
 //! make. An entry that names anything else was written by no executor of this version.
 
 use crate::journal_entry::JournalEntry;
-use contract::{Catalogue, Knob, is_file_of, is_name_of};
+use contract::{Knob, TrialCatalogue, is_file_of, is_name_of};
 use std::path::Path;
 
 /// What a directory for files of workloads is called, below a campaign's own.
@@ -37,7 +37,7 @@ pub struct PermittedChanges {
 impl PermittedChanges {
     /// Those of all factors.
     #[must_use]
-    pub fn of(catalogue: &Catalogue) -> Self {
+    pub fn of(catalogue: &TrialCatalogue) -> Self {
         let mut permitted = Self::default();
         for factor in catalogue.factors {
             match factor.knob() {

@@ -4,7 +4,7 @@
 
 use crate::kernel::{AUTOGROUP, BASE_SLICE, CPU1, Coupling, MIGRATION_COST, THP};
 use crate::machine::{DATA, SimulatedMachine};
-use contract::{Catalogue, Error, Event, Interrupt, Phase, Result};
+use contract::{Error, Event, Interrupt, Phase, Result, TrialCatalogue};
 use executor::{
     Executor, ExecutorSettings, Guardian, LONGEST_STANDSTILL, Lock, PermittedChanges,
     StartGuardian, guard, restore_leftovers,
@@ -49,8 +49,8 @@ const LEVELS: [(&str, &[FactorLevel]); 2] = [
 ];
 
 /// The product's factors, and no workload.
-fn catalogue() -> Catalogue {
-    Catalogue { workloads: &[], factors: tunables::ENTRIES, probes: &[], venues: &[] }
+fn catalogue() -> TrialCatalogue {
+    TrialCatalogue { workloads: &[], factors: tunables::ENTRIES, probes: &[] }
 }
 
 /// A campaign on a simulated machine, and what was promised of it.

@@ -1,6 +1,6 @@
 //! What a venue is told about its surroundings.
 
-use contract::{Catalogue, VenueContext};
+use contract::{TrialCatalogue, VenueContext};
 use std::path::PathBuf;
 use sys::Machine;
 
@@ -9,8 +9,8 @@ use sys::Machine;
 pub struct HostSettings {
     /// The machine.
     pub machine: Machine,
-    /// Everything that can be named.
-    pub catalogue: Catalogue,
+    /// Everything that its trials can name.
+    pub catalogue: TrialCatalogue,
     /// This binary.
     pub executable: PathBuf,
     /// How the guardian is told which machine.

@@ -9,8 +9,8 @@ mod entry;
 pub use entry::Entry;
 
 use contract::{
-    Catalogue, Description, Event, Factor, Interrupt, Knob, Missing, Requirement, Result, Venue,
-    VenueSession,
+    Description, Event, Factor, Interrupt, Knob, Missing, Requirement, Result, TrialCatalogue,
+    Venue, VenueSession,
 };
 use model::{
     Few, Fingerprint, Histogram, Invocation, Level, Metric, Outcome, Plan, Record, Reduction,
@@ -43,7 +43,7 @@ const SIM_SCENARIOS: [&str; 6] = ["S1", "S2", "S3", "S4", "S5", "S6"];
 
 /// The seeded venue.
 pub struct Sim {
-    catalogue: Catalogue,
+    catalogue: TrialCatalogue,
 }
 
 static DESCRIPTION: Description = Description {
@@ -57,7 +57,7 @@ static DESCRIPTION: Description = Description {
 
 impl Sim {
     /// The simulator for a catalogue's workloads.
-    pub fn new(catalogue: Catalogue) -> Self {
+    pub fn new(catalogue: TrialCatalogue) -> Self {
         Self { catalogue }
     }
 }

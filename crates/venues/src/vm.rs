@@ -45,7 +45,7 @@ use crate::programs::{self, Programs, of_levels};
 use crate::{Host, HostSettings};
 use boot::Booter;
 use contract::{
-    BootSpec, Catalogue, Description, Error, Event, Interrupt, Knob, Missing, Result, Venue,
+    BootSpec, Description, Error, Event, Interrupt, Knob, Missing, Result, TrialCatalogue, Venue,
     VenueContext, VenueSession,
 };
 use executor::{ExecutorSettings, GuardedMachine, LONGEST_STANDSTILL};
@@ -361,14 +361,14 @@ fn tools_image(host: &VmHost, packages: &[String]) -> Result<Option<ToolsImage>>
 }
 
 /// What each subject boots with, by its id.
-fn boot_specs(catalogue: &Catalogue, plan: &Plan) -> Result<BTreeMap<String, BootSpec>> {
+fn boot_specs(catalogue: &TrialCatalogue, plan: &Plan) -> Result<BTreeMap<String, BootSpec>> {
     plan.subjects
         .iter()
         .map(|subject| Ok((subject.id.clone(), boot_spec(catalogue, subject)?)))
         .collect()
 }
 
-fn boot_spec(catalogue: &Catalogue, subject: &Subject) -> Result<BootSpec> {
+fn boot_spec(catalogue: &TrialCatalogue, subject: &Subject) -> Result<BootSpec> {
     let mut spec = BootSpec::default();
     for (id, level) in &subject.levels {
         if let Some(Knob::Boot(knob)) = catalogue.factor(id).map(|factor| factor.knob()) {

@@ -6,7 +6,6 @@
 //! a registry lie in one folder, their parent is checked too.
 
 use super::imports::{Import, ModulePath, crates, imports};
-use super::tolerated_circles::{TOLERATED, Tangle};
 use super::tree::SourceFile;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -23,17 +22,9 @@ type Imports = BTreeMap<String, BTreeMap<String, String>>;
 
 /// Every circle of every crate.
 pub fn check(files: &[SourceFile]) -> Vec<String> {
-    check_but(files, TOLERATED)
-}
-
-fn check_but(files: &[SourceFile], tolerated: &[Tangle]) -> Vec<String> {
     let mut found = Vec::new();
     for folder in crates(files) {
-        let mut levels = levels(&folder, files);
-        for tangle in tolerated.iter().filter(|tangle| folder == Path::new(tangle.folder)) {
-            found.extend(without(&mut levels, tangle));
-        }
-        found.extend(levels.values().flat_map(circles));
+        found.extend(levels(&folder, files).values().flat_map(circles));
     }
     found
 }
@@ -55,27 +46,6 @@ fn levels(folder: &Path, files: &[SourceFile]) -> BTreeMap<String, Imports> {
         }
     }
     levels
-}
-
-/// Leaves tolerated imports out, and tells those that need not be tolerated any more.
-fn without(levels: &mut BTreeMap<String, Imports>, tangle: &Tangle) -> Vec<String> {
-    let Tangle { folder, parent, imports } = tangle;
-    let level = levels.entry((*parent).to_owned()).or_default();
-    let mut told = Vec::new();
-    for (from, to, reason) in *imports {
-        let closes = shortest_way(level, to, from).is_some();
-        let removed = level.get_mut(*from).and_then(|imports| imports.remove(*to));
-        let why = match removed {
-            _ if reason.is_empty() => "does not say why",
-            None => "there is no such import",
-            Some(_) if !closes => "it closes no circle",
-            Some(_) => continue,
-        };
-        told.push(format!(
-            "xtask/src/tidy/tolerated_circles.rs: {folder} {parent}: {from} -> {to}: {why}"
-        ));
-    }
-    told
 }
 
 /// One circle through each module that is in one and not in those told before.
@@ -134,7 +104,7 @@ mod tests {
         let file = |(path, text): &(&str, &str)| {
             SourceFile::new(Path::new("crates/analysis/src").join(path), *text)
         };
-        check_but(&files.iter().map(file).collect::<Vec<_>>(), &[])
+        check(&files.iter().map(file).collect::<Vec<_>>())
     }
 
     #[test]
@@ -195,15 +165,12 @@ mod tests {
                 SourceFile::new(Path::new(crate_folder).join("src").join(path), text)
             };
             let inner = |name: &str| format!("{module}/{name}.rs");
-            check_but(
-                &[
-                    file("lib.rs", &format!("mod {module};\n")),
-                    file(&format!("{module}.rs"), "mod a;\nmod b;\nfn f() { a::g() }\n"),
-                    file(&inner("a"), "use super::f;\nfn g() { super::b::h() }\n"),
-                    file(&inner("b"), "use crate::x::y;\npub fn h() {}\n"),
-                ],
-                &[],
-            )
+            check(&[
+                file("lib.rs", &format!("mod {module};\n")),
+                file(&format!("{module}.rs"), "mod a;\nmod b;\nfn f() { a::g() }\n"),
+                file(&inner("a"), "use super::f;\nfn g() { super::b::h() }\n"),
+                file(&inner("b"), "use crate::x::y;\npub fn h() {}\n"),
+            ])
         };
         assert_eq!(circle("crates/report", "page"), Vec::<String>::new());
         let problems = circle("crates/report", "render");
@@ -211,36 +178,13 @@ mod tests {
         assert!(problems[0].contains("a -> super -> a"), "{problems:?}");
         for hidden in ["use super::a::g;", "pub use super::a::g;\nfn h() { g() }"] {
             let file = |path: &str, text: &str| SourceFile::new(path, text);
-            let problems = check_but(
-                &[
-                    file("fuzz/src/main.rs", "mod m;\n"),
-                    file("fuzz/src/m.rs", "mod a;\nmod b;\n"),
-                    file("fuzz/src/m/a.rs", "use super::b::h;\npub fn g() {}\n"),
-                    file("fuzz/src/m/b.rs", &format!("{hidden}\npub fn h() {{}}\n")),
-                ],
-                &[],
-            );
+            let problems = check(&[
+                file("fuzz/src/main.rs", "mod m;\n"),
+                file("fuzz/src/m.rs", "mod a;\nmod b;\n"),
+                file("fuzz/src/m/a.rs", "use super::b::h;\npub fn g() {}\n"),
+                file("fuzz/src/m/b.rs", &format!("{hidden}\npub fn h() {{}}\n")),
+            ]);
             assert_eq!(problems.len(), 1, "{hidden}: {problems:?}");
-        }
-    }
-
-    #[test]
-    fn a_tolerated_import_must_be_there_and_close_a_circle() {
-        let files = [
-            SourceFile::new("fuzz/src/main.rs", "mod a;\nmod b;\n"),
-            SourceFile::new("fuzz/src/a.rs", "use crate::b::g;\n"),
-            SourceFile::new("fuzz/src/b.rs", "use crate::a::f;\n"),
-        ];
-        let problems = |imports: &'static [(&'static str, &'static str, &'static str)]| {
-            check_but(&files, &[Tangle { folder: "fuzz", parent: "", imports }])
-        };
-        assert_eq!(problems(&[("a", "b", "why")]), Vec::<String>::new());
-        for (told, expected) in [
-            (problems(&[("a", "b", "")]), "does not say why"),
-            (problems(&[("a", "c", "why")]), "there is no such import"),
-            (problems(&[("a", "b", "why"), ("b", "a", "why")]), "it closes no circle"),
-        ] {
-            assert!(told.iter().any(|problem| problem.contains(expected)), "{told:?}");
         }
     }
 }

@@ -4,7 +4,8 @@
 use contract::document::{ExperimentProblems, Table, values};
 use contract::{
     Catalogue, ConfiguredVenue, Description, Error, Event, Factor, Footprint, Interrupt, Knob,
-    Missing, Neighbour, Refusal, Result, Venue, VenueContext, VenueEntry, VenueFacts, VenueSession,
+    Missing, Neighbour, Refusal, Result, TrialCatalogue, Venue, VenueContext, VenueEntry,
+    VenueFacts, VenueSession,
 };
 use model::{
     CaveatCode, Fingerprint, Invocation, Outcome, Plan, Record, Sample, StorageTarget, Trial,
@@ -178,8 +179,8 @@ impl VenueContext for Bare {
         assembly::machine_arguments(machine)
     }
 
-    fn catalogue(&self) -> Catalogue {
-        self.0
+    fn catalogue(&self) -> TrialCatalogue {
+        self.0.trials
     }
 
     fn executable(&self) -> PathBuf {
@@ -306,5 +307,4 @@ fn a_plan_of_a_venue_that_is_gone_is_refused_and_never_run_elsewhere() {
     let near = Plan { venue: "hots".to_owned(), ..planned };
     let error = own.venue_of(&near).err().unwrap();
     assert!(error.cause.ends_with("did you mean `host`?"), "{error}");
-    assert!(assembly::trial_catalogue().venues.is_empty(), "a guest opens no venue");
 }

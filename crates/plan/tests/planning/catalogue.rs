@@ -4,26 +4,28 @@
 use crate::venues::VENUES;
 use contract::{
     AttachedProbe, BootKnob, BootSpec, Catalogue, Configured, Cost, Description, Error, Factor,
-    Knob, LaunchKnob, LaunchSpec, Load, Parameter, Probe, ProbeTarget, Problem, Requirement,
-    Result, Tables, Workload, WorkloadFacts,
+    Knob, LaunchKnob, LaunchSpec, Load, Parameter, Probe, ProbeTarget, Problem, Requirement, Result,
+    Tables, TrialCatalogue, Workload, WorkloadFacts,
 };
 use model::{Direction, Fingerprint, Level, Metric, Parameters, Reduction, Unit};
 use std::collections::BTreeMap;
 use sys::Machine;
 
 pub static CATALOGUE: Catalogue = Catalogue {
-    workloads: &[&WAKEUP, &MESSAGING, &COMMAND],
-    factors: &[
-        &BASE_SLICE,
-        &MIN_GRANULARITY,
-        &NR_MIGRATE,
-        &POLICY,
-        &NICE,
-        &EFFECT,
-        &KERNEL,
-        &CMDLINE,
-    ],
-    probes: &[&RUSAGE, &TRACER],
+    trials: TrialCatalogue {
+        workloads: &[&WAKEUP, &MESSAGING, &COMMAND],
+        factors: &[
+            &BASE_SLICE,
+            &MIN_GRANULARITY,
+            &NR_MIGRATE,
+            &POLICY,
+            &NICE,
+            &EFFECT,
+            &KERNEL,
+            &CMDLINE,
+        ],
+        probes: &[&RUSAGE, &TRACER],
+    },
     venues: VENUES,
 };
 

@@ -29,7 +29,7 @@ fn judging() -> Result<(usize, u64)> {
     let request =
         plan::PlanRequest { text: LARGE, name: "benchmark", ..plan::PlanRequest::default() };
     let plan = plan::plan(&crate::catalogue(), &[], &request).map_err(failed)?;
-    let venue = Sim::new(crate::catalogue());
+    let venue = Sim::new(crate::catalogue().trials);
     let mut session = venue.open(&plan, Path::new(""), &Interrupt::default(), &mut |_| {})?;
     let mut records = Vec::with_capacity(plan.trial_count());
     for block in &plan.blocks {

@@ -2,7 +2,7 @@
 
 use crate::cli::Common;
 use crate::environment::{agent, cache_directory, log_filter, search_path};
-use contract::{Catalogue, Result, VenueContext};
+use contract::{Result, TrialCatalogue, VenueContext};
 use model::StorageTarget;
 use std::path::PathBuf;
 use sys::Machine;
@@ -20,8 +20,8 @@ impl VenueContext for Common {
         assembly::machine_arguments(machine)
     }
 
-    fn catalogue(&self) -> Catalogue {
-        crate::catalogue()
+    fn catalogue(&self) -> TrialCatalogue {
+        crate::catalogue().trials
     }
 
     fn executable(&self) -> PathBuf {

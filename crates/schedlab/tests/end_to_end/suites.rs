@@ -1,6 +1,8 @@
 //! The suites that are delivered: each plans, whole and quick.
 
-use contract::{BootKnob, BootSpec, Catalogue, Description, Factor, Knob, Requirement, Result};
+use contract::{
+    BootKnob, BootSpec, Catalogue, Description, Factor, Knob, Requirement, Result, TrialCatalogue,
+};
 use model::{Claimed, Fingerprint, Level, Plan};
 use plan::PlanRequest;
 use std::path::{Path, PathBuf};
@@ -55,7 +57,8 @@ fn catalogue() -> Catalogue {
     let lacking = ANY.iter().filter(|any| own.factor(any.0.id).is_none());
     let lacking = lacking.map(|any| any as &'static dyn Factor);
     let factors: Vec<&'static dyn Factor> = own.factors.iter().copied().chain(lacking).collect();
-    Catalogue { factors: factors.leak(), ..own }
+    let trials = TrialCatalogue { factors: factors.leak(), ..own.trials };
+    Catalogue { trials, ..own }
 }
 
 fn files() -> Vec<PathBuf> {

@@ -4,7 +4,7 @@
 use super::VmHost;
 use super::host_load_channel::HostLoadChannel;
 use super::qemu::{Qemu, pair};
-use contract::{Catalogue, Error, HostLoadSettings, Result};
+use contract::{Error, HostLoadSettings, Result, TrialCatalogue};
 use executor::HostLoadProcess;
 use model::{Missing, Parameters, Plan};
 use rustix::net::sockopt::socket_acceptconn;
@@ -36,7 +36,7 @@ pub(crate) struct HostLoadPlan {
 }
 
 impl HostLoadPlan {
-    pub(crate) fn of(catalogue: &Catalogue, plan: &Plan) -> Self {
+    pub(crate) fn of(catalogue: &TrialCatalogue, plan: &Plan) -> Self {
         let mut found = Self::default();
         for (workload, parameters, configured) in catalogue.configured(plan) {
             let service = configured.service();
@@ -49,7 +49,7 @@ impl HostLoadPlan {
     }
 
     /// What this host lacks for it.
-    pub(crate) fn missing(&self, catalogue: &Catalogue, machine: &Machine) -> Vec<Missing> {
+    pub(crate) fn missing(&self, catalogue: &TrialCatalogue, machine: &Machine) -> Vec<Missing> {
         let needs = self.loads.iter().filter_map(|(id, parameters)| {
             let configured = catalogue.configure(id, parameters).ok()?;
             Some(configured.service()?.facts().host_load_requires)

@@ -4,7 +4,7 @@
 use super::emulator;
 use super::guest::Lost;
 use super::qemu::Engine;
-use contract::{BootSpec, Catalogue, Knob};
+use contract::{BootSpec, Knob, TrialCatalogue};
 use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, Record, Trial};
 
 /// Rule broken by a guest that does not boot: its subject never was.
@@ -103,7 +103,7 @@ pub(crate) fn unread(record: &mut Record, lost: &Lost) {
 /// after this one; a completed trial whose guest was another is invalid.
 pub(crate) fn read_back(
     record: &mut Record,
-    catalogue: &Catalogue,
+    catalogue: &TrialCatalogue,
     trial: &Trial,
     spec: &BootSpec,
     [before, after]: [&Fingerprint; 2],
