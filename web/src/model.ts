@@ -1,41 +1,14 @@
-/** What the binary puts into the page, and what nothing but the page knows of it. */
+/** What the binary puts into the page, and how it is read. */
 
-import type { PageData, Series } from "./generated/page";
+import type { PageData as Page, Series } from "./generated/page";
 
-export interface Page extends PageData {
-  /** Absent where nothing was recorded. */
-  timeline?: Timeline;
-}
+export type { Page };
 
 export interface Run {
   order: number;
   block: number;
   subject: string;
   value: number;
-}
-
-/**
- * Which task ran when on which CPU in one recorded trial. Times are in 0.1 µs since it began.
- *
- * `columns` is base64 of gzip of five columns, one after the other, little-endian, with a value
- * for each slice: u32 the start, as the difference to the start of the slice before on the same CPU
- * (of its first, to the beginning); u32 how long it ran; u32 how long the task had been runnable
- * before; u16 the task's place among `tasks`; u8 the CPU's place among `cpus`. Slices are in the
- * order of CPUs, and of each CPU in the order of time; those of one CPU do not overlap.
- */
-export interface Timeline {
-  workload: string;
-  subject: string;
-  span: number;
-  /** Their numbers. */
-  cpus: number[];
-  /** Kinds of tasks, at most five. */
-  classes: string[];
-  /** `class` is the place among the classes. */
-  tasks: { name: string; class: number }[];
-  /** How many. */
-  slices: number;
-  columns: string;
 }
 
 /** The runs of a series as rows. */

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Timeline } from "../src/model";
+import type { Timeline } from "../src/generated/page";
 import { classColours, draw, layoutOf, stepOf } from "../src/timeline/draw";
 import { between, ranAt, read, totalOf } from "../src/timeline/slices";
 import { inside, zoomed } from "../src/timeline/TimelineCard";

@@ -5,6 +5,7 @@
 //! rounded before, or the page says +11.1 % where the text says +11.0 %.
 
 mod curves;
+mod timeline;
 mod trends;
 
 use crate::attempt::attempt;
@@ -29,6 +30,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Not;
+use timeline::Timeline;
 use trends::{Course, course};
 
 /// The format's name and version.
@@ -82,6 +84,10 @@ struct PageData<'r> {
     ejections: &'r [Ejections],
     curves: Option<Curves>,
     series: Vec<Series>,
+    /// Absent where nothing was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    timeline: Option<Timeline>,
     caveats: &'r [CaveatView],
     environment: &'r Fingerprint,
     differences: &'r BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
@@ -273,6 +279,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         ejections: &report.ejections,
         curves: is_shown.then(|| curves(report)).flatten(),
         series: if is_shown { series(report) } else { Vec::new() },
+        timeline: None,
         caveats: &report.caveats,
         environment: &report.environment,
         differences: &report.differences,

@@ -500,6 +500,8 @@ export interface PageData {
   ejections: Array<Ejections>;
   curves: Curves | null;
   series: Array<Series>;
+  /** Absent where nothing was recorded. */
+  timeline?: Timeline;
   caveats: Array<CaveatView>;
   environment: Fingerprint;
   differences: { [key in string]: { [key in string]: Array<string> } };
@@ -599,6 +601,35 @@ export interface SubjectView {
   is_reference: boolean;
   /** Whether it is the A/A control. */
   is_control: boolean;
+}
+
+/**
+ * Which task ran when on which CPU in one recorded trial. Times are in 0.1 µs since it began.
+ * `columns` is base64 of gzip of five columns, one after the other, little-endian, with a value
+ * for each slice: u32 the start, as the difference to the start of the slice before on the same
+ * CPU (of its first, to the beginning); u32 how long it ran; u32 how long the task had been
+ * runnable before; u16 the task's place among `tasks`; u8 the CPU's place among `cpus`. Slices are
+ * in the order of CPUs, and of each CPU in the order of time; those of one CPU do not overlap.
+ */
+export interface Timeline {
+  workload: string;
+  subject: string;
+  span: number;
+  /** Their numbers. */
+  cpus: Array<number>;
+  /** Kinds of tasks, at most five. */
+  classes: Array<string>;
+  tasks: Array<TimelineTask>;
+  /** How many. */
+  slices: number;
+  columns: string;
+}
+
+/** A task of a timeline. */
+export interface TimelineTask {
+  name: string;
+  /** Its place among the classes. */
+  class: number;
 }
 
 /**

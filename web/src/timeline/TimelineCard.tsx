@@ -1,7 +1,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { percent, quantity } from "../format";
-import type { Timeline } from "../model";
+import type { Timeline } from "../generated/page";
 import type { Theme } from "../theme";
 import { t } from "../words";
 import { classColours, draw, type Layout, layoutOf, type View } from "./draw";

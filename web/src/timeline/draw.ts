@@ -4,7 +4,7 @@
  * are pixels and slices in the view.
  */
 
-import type { Timeline } from "../model";
+import type { Timeline } from "../generated/page";
 import type { Theme } from "../theme";
 import { between, type Slices } from "./slices";
 

@@ -3,7 +3,7 @@
  * each. Everything is found by binary search, so that no view looks at what lies outside of it.
  */
 
-import type { Timeline } from "../model";
+import type { Timeline } from "../generated/page";
 
 /** Slices in the order of CPUs, and of each CPU in the order of time; times in 0.1 µs. */
 export interface Slices {
