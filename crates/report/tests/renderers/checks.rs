@@ -2,7 +2,7 @@
 
 use crate::campaigns::{Campaign, Draft, campaign};
 use crate::languages::korean;
-use crate::{drawn, page, stored};
+use crate::{drawn, has_page, page, stored};
 use model::{
     Binding, Caveat, CaveatCode, Disturbance, Finding, ImportedOrder, Level, LevelReading,
     Obstacle, Outcome, Record, Role, Verdict,
@@ -878,7 +878,7 @@ fn a_sentence_about_a_step_is_gone_with_the_field_that_it_rests_on() {
         remove(&mut campaign);
         assert!(!of(&texts("measured", &campaign), id).contains(sentence), "{id}: {sentence}");
     }
-    if !HAS_PAGE {
+    if !has_page() {
         return;
     }
     let cases: [(&str, Removal); 2] = [

@@ -4,11 +4,10 @@
 use crate::campaigns::{Campaign, Draft, campaign};
 use crate::slides::Deck;
 use crate::stored::of_each_origin;
-use crate::{drawn, page};
+use crate::{drawn, has_page, page};
 use model::{
     Comparisons, Finding, Interval, Look, Question, Role, UseCaseFinding, Verdict, Weight, Worst,
 };
-use report::HAS_PAGE;
 
 /// Title and headings of a table's slide, and the campaign's name and the slide's number below it.
 const HEAD: usize = 5;
@@ -84,7 +83,7 @@ fn of_case(pair: [&str; 2], verdict: Verdict, ratio: f64) -> Finding {
 
 #[test]
 fn a_subject_is_better_and_worse_than_what_is_named_whichever_of_both_is_the_reference() {
-    if !HAS_PAGE {
+    if !has_page() {
         return;
     }
     let rows = guide(&every_pair());
@@ -105,7 +104,7 @@ fn a_subject_is_better_and_worse_than_what_is_named_whichever_of_both_is_the_ref
 
 #[test]
 fn a_use_case_is_worse_where_a_verdict_says_so_and_not_where_an_estimate_does() {
-    if !HAS_PAGE {
+    if !has_page() {
         return;
     }
     let mut campaign = every_pair();
@@ -149,7 +148,7 @@ fn a_use_case_is_worse_where_a_verdict_says_so_and_not_where_an_estimate_does() 
 
 #[test]
 fn no_origin_has_a_component_that_is_worse_without_a_verdict() {
-    if !HAS_PAGE {
+    if !has_page() {
         return;
     }
     for (origin, mut campaign) in of_each_origin() {

@@ -38,6 +38,15 @@ use report::{
 };
 use unicode_width::UnicodeWidthStr;
 
+/// Whether this build has the page of reports and the figures on slides; a test that needs them says
+/// so where they are missing.
+fn has_page() -> bool {
+    if !HAS_PAGE {
+        testing::skip("the figures are not built: cargo xtask ui");
+    }
+    HAS_PAGE
+}
+
 fn drawn(campaign: &Campaign, format: &str, page: Page) -> String {
     rendered(&view(&campaign.inputs()), format, page)
 }

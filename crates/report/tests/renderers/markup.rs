@@ -6,7 +6,7 @@ use crate::campaigns::{Campaign, mixed};
 use crate::grid::grid;
 use crate::inert::{Poison, made_hostile};
 use crate::multicore::multicore;
-use crate::{page, stored};
+use crate::{has_page, page, stored};
 use figures::{Figures, Pictures, Theme};
 use report::{HAS_PAGE, Page, RENDERERS, Renderer, compare, page_json, view};
 use roxmltree::Document;
@@ -248,8 +248,7 @@ fn of_colours_a_terminal_gets_our_own_alone() {
 
 #[test]
 fn figures_and_pictures_hold_names_as_letters_alone() {
-    if !HAS_PAGE {
-        testing::skip("this build has no page");
+    if !has_page() {
         return;
     }
     let campaign = made_hostile(stored::measured(), &MARKUP);

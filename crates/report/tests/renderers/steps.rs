@@ -4,7 +4,7 @@ use crate::campaigns::{Campaign, Draft, campaign, mixed};
 use crate::checks::{FIELDS, Removal, detail, of, quiet, readable, texts};
 use crate::stored::{in_blocks, in_rows, simulated};
 use crate::workbook::Workbook;
-use crate::{drawn, page};
+use crate::{drawn, has_page, page};
 use model::{Attempt, Binding, Caveat, CaveatCode, ImportedOrder, Outcome, Verdict};
 use report::{HAS_PAGE, Inputs, Language, Page, RENDERERS, Report, page_json, percent, view};
 
@@ -147,8 +147,8 @@ fn what_explanations_and_slides_say_of_a_step_is_gone_with_its_field() {
         let without = explained(&campaign);
         assert!(!without.contains(sentence), "without {field}: {sentence}: {without}");
     }
-    if !HAS_PAGE {
-        return testing::skip("the figures are not built: cargo xtask ui");
+    if !has_page() {
+        return;
     }
     let told = of(&all, "pptx").replace('\u{a0}', " ");
     for (sentences, field, remove) in SLIDES {
@@ -294,8 +294,8 @@ fn numbers(text: &str, number: &str) -> usize {
 
 #[test]
 fn slides_state_on_the_first_which_attempt_it_is() {
-    if !HAS_PAGE {
-        return testing::skip("the figures are not built: cargo xtask ui");
+    if !has_page() {
+        return;
     }
     let first = crate::slides::Deck::of(&quiet()).lines(1).join("\n");
     assert!(first.contains("Attempt 5 with these subjects and workloads"), "{first}");
@@ -315,7 +315,7 @@ fn nothing_of_a_simulation_ran() {
 
 #[test]
 fn slides_of_an_import_say_of_its_order_what_the_file_tells() {
-    if !HAS_PAGE {
+    if !has_page() {
         return;
     }
     let of_order = |order: ImportedOrder| {
