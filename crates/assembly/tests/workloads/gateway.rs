@@ -63,7 +63,9 @@ pub(crate) fn waits_in_every_way_with_either_memory_and_clock() {
         let needs = facts("gateway", &asked).requirements;
         match needs.iter().find_map(|need| need.met(&TestMachine::new().machine).err()) {
             None => waits.push(pair),
-            Some(lack) => println!("skipped: {} by {}: {}", pair.1, pair.0, lack.why),
+            Some(lack) => {
+                testing::unsupported(&format!("{} by {}: {}", pair.1, pair.0, lack.why));
+            }
         }
     }
     for (io, wake) in waits {
@@ -138,7 +140,7 @@ pub(crate) fn has_more_under_way_than_sockets_hold() {
         );
         let needs = facts("gateway", &parameters).requirements;
         if let Some(lack) = needs.iter().find_map(|need| need.met(&place.machine).err()) {
-            println!("skipped: {}: {}", lack.what, lack.why);
+            testing::unsupported(&format!("{}: {}", lack.what, lack.why));
             continue;
         }
         assert_eq!(place.run("gateway", &parameters).operations, Some(1500), "{io}");
@@ -151,7 +153,7 @@ pub(crate) fn costs_what_requests_cost() {
     let place = TestMachine::new();
     let needs = facts("gateway", &parameters).requirements;
     if let Some(lack) = needs.iter().find_map(|need| need.met(&place.machine).err()) {
-        return println!("skipped: {}: {}", lack.what, lack.why);
+        return testing::unsupported(&format!("{}: {}", lack.what, lack.why));
     }
     let cpu_ns = |pause_ms: u64| {
         let mut load = place.prepare("gateway", &parameters).unwrap();
@@ -166,14 +168,14 @@ pub(crate) fn costs_what_requests_cost() {
 
 pub(crate) fn one_worker_that_polls_never_sleeps() {
     if sys::affinity(0).unwrap().len() < 2 {
-        return println!("skipped: a worker that polls needs a CPU beside the others'");
+        return testing::unsupported("a worker that polls needs a CPU beside the others'");
     }
     for io in ["epoll", "io_uring"] {
         let place = TestMachine::new();
         let parameters = with(&[("wake", "busy_poll"), ("io", io)]);
         let needs = facts("gateway", &parameters).requirements;
         if let Some(lack) = needs.iter().find_map(|need| need.met(&place.machine).err()) {
-            println!("skipped: {}: {}", lack.what, lack.why);
+            testing::unsupported(&format!("{}: {}", lack.what, lack.why));
             continue;
         }
         let measurement = place.run("gateway", &parameters);

@@ -59,7 +59,7 @@ pub fn pipe_keeps_its_placement() {
     for tasks in ["process", "thread"] {
         for placement in ["free", "same_cpu", "cross_cpu"] {
             if placement == "cross_cpu" && cpus < 2 {
-                println!("skipped: cross_cpu needs two CPUs");
+                testing::unsupported("cross_cpu needs two CPUs");
                 continue;
             }
             let settings = [("loops", "505"), ("placement", placement), ("tasks", tasks)];
