@@ -1,6 +1,6 @@
 //! What an entry needs of a machine, checked before anything is changed.
 
-use model::{KernelVersion, Missing};
+use model::Missing;
 use std::fmt;
 use sys::{Cgroup, Controller, Machine};
 
@@ -58,24 +58,6 @@ impl Requirement {
             };
             Err((error.to_string(), remedy.to_owned()))
         })
-    }
-
-    /// A kernel of at least this version.
-    pub fn kernel_from(version: KernelVersion, feature: &'static str) -> Self {
-        Self::check(
-            format!("{feature} (kernel {}.{} or later)", version.major, version.minor),
-            move |machine| {
-                let running =
-                    machine.kernel_version().map_err(|error| (error.to_string(), String::new()))?;
-                if running >= version {
-                    return Ok(());
-                }
-                Err((
-                    format!("this kernel is {running}"),
-                    "choose a later kernel (in a virtual machine)".to_owned(),
-                ))
-            },
-        )
     }
 
     /// A program on the search path, and the Debian package that has it.

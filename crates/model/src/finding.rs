@@ -66,11 +66,6 @@ impl Findings {
     pub fn shown_alpha(&self, finding: &Finding) -> f64 {
         finding.deciding_alpha().unwrap_or_else(|| self.alpha_of(finding))
     }
-
-    /// Every comparison of a verdict, whatever its family.
-    pub fn comparison_count(&self) -> usize {
-        self.families.values().sum()
-    }
 }
 
 /// The family of an experiment's own questions.

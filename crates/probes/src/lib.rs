@@ -35,9 +35,6 @@ pub const DEFAULT: &[&str] = &["rusage", "cpu_time", "steal", "foreign_cpu"];
 /// The metric that the caveat `STEAL` is about.
 pub const STEAL_METRIC: &str = "steal_share";
 
-/// Steal above this share of CPU time is a caveat (docs/method.md#m-warnings).
-pub const STEAL_LIMIT: f64 = 0.005;
-
 #[cfg(test)]
 mod tests {
     use super::*;

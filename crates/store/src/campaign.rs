@@ -425,18 +425,6 @@ impl Campaign {
         replace_on(&*self.files, &self.directory, "findings.json", &json(findings)?)
     }
 
-    /// Stores a rendered report under a plain file name such as `report.md`.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn save_report(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        assert!(
-            !name.is_empty() && !name.contains('/') && !name.starts_with('.'),
-            "`{name}` is not a plain file name"
-        );
-        replace_on(&*self.files, &self.directory, name, bytes)
-    }
-
     /// Keeps a warning about the campaign as a whole; the same warning once.
     ///
     /// # Errors
