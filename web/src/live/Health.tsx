@@ -19,7 +19,7 @@ interface Tile {
   isDisturbing: boolean | null;
 }
 
-/** The limits are those from which on a trial gets a caveat: crates/executor/src/health.rs. */
+/** The limits are those from which on a trial gets a caveat: crates/model/src/record.rs. */
 const STEAL_LIMIT = 0.005;
 const FOREIGN_LIMIT = 0.02;
 
