@@ -52,7 +52,7 @@ pub(crate) fn records(subject: &str, values: &[f64]) -> Vec<Record> {
     values.iter().enumerate().map(one).collect()
 }
 
-/// An import with blocks, of whose order this is known.
+/// An import with blocks whose order is known in this way.
 pub(crate) fn in_blocks(order: ImportedOrder) -> Imported {
     imported(ImportedDesign::Blocked, order)
 }

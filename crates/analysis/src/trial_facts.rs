@@ -121,8 +121,8 @@ pub(crate) fn unchosen(plan: &Plan, metric: &Metric, alpha: f64) -> Option<Uncho
         .then(|| Unchosen { theta: ln(1.0 + usual.unwrap_or(metric.margin)), alpha: DEFAULT_ALPHA })
 }
 
-/// The level that what decides beside a verdict has at most: that which nobody chose, of an import
-/// for which a looser one was given together with its numbers.
+/// The largest error rate at which gates decide: the default one, where a larger one was given
+/// together with imported numbers. None where nothing bounds it.
 pub(crate) fn strictest_alpha(plan: &Plan) -> Option<f64> {
     (plan.imported.is_some() && plan.alpha > DEFAULT_ALPHA).then_some(DEFAULT_ALPHA)
 }

@@ -211,7 +211,7 @@ mod tests {
         // A column tells it, however the subjects lie in a block.
         let turns = "s,b,sequence,v\na,1,1,5\nb,1,2,6\nb,1,3,7\na,1,4,8\n";
         assert_eq!(known(&[turns], Some("sequence")).0, ImportedOrder::Column);
-        // Passes over both blocks, of which none has a place of its own: a, b, b, a.
+        // Each pass (a, b, b, a) runs through both blocks, so neither block has a place of its own.
         let passes = "s,b,sequence,v\na,1,1,5\na,2,2,7\nb,1,3,6\nb,2,4,8\n\
                       b,1,5,6\nb,2,6,8\na,1,7,5\na,2,8,7\n";
         assert_eq!(known(&[passes], Some("sequence")), unknown);

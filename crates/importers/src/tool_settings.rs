@@ -135,7 +135,8 @@ impl Mix {
 mod tests {
     use super::*;
 
-    /// Executions of `a` and `b` with so many connections each; none of which nothing is said.
+    /// What differs among executions; each item is a subject, its connections, and how many have
+    /// them. An empty text stands for a tool that does not tell its connections.
     fn differences(all: &[(&str, &str, usize)]) -> Vec<String> {
         let mut settings = ToolSettings::default();
         for (subject, connections, count) in all {

@@ -55,8 +55,8 @@ impl Findings {
         finding.look.map_or(self.alpha, |look| look.alpha)
     }
 
-    /// The error rate at which a gate decides of a finding: none that was given together with its
-    /// numbers and is looser than that which nobody chose.
+    /// The error rate at which a gate decides about a finding. It is the default one where a larger
+    /// one was given together with imported numbers.
     pub fn gate_alpha_of(&self, finding: &Finding) -> f64 {
         let alpha = self.alpha_of(finding);
         self.gate_alpha.map_or(alpha, |most| alpha.min(most))

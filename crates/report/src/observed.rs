@@ -275,8 +275,8 @@ fn followed(report: &Report) -> BTreeSet<(u32, &str)> {
     known.collect()
 }
 
-/// Of the comparisons that were not tested for what ran before: the blocks in which the records show
-/// it for both subjects, of that which has fewest. `None` where all were tested.
+/// How many blocks show, for both subjects of a comparison, what ran before: the fewest among the
+/// comparisons that were not tested for it. `None` where all were tested.
 pub(crate) fn followed_by_least(report: &Report) -> Option<usize> {
     let followed = followed(report);
     let untested = judged(report).filter(|finding| !is_predecessor_tested(finding));

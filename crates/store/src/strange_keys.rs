@@ -90,8 +90,8 @@ impl StrangeKeys {
         }
     }
 
-    /// Compares a text with that which the document read from it is written as. Neither is held as
-    /// anything but text: as values they would be twenty times as large.
+    /// Compares a text with what its document is written as after it was read. Both stay text: as
+    /// values they would be twenty times as large.
     fn note<T: Serialize>(&mut self, name: &str, text: &[u8], read: &T) {
         let (Ok(stored), Ok(written)) = (std::str::from_utf8(text), serde_json::to_string(read))
         else {

@@ -21,8 +21,8 @@ const LAYOUT: &str =
 const CORRECT: &str = "correct it, or remove the row";
 const CONTRADICTED: &str = "means that do not follow from their runs, which count";
 
-/// The table of one subject, understood row by row: a file may have millions, of which none is held
-/// that is no row of a table.
+/// The table of one subject, read row by row. A file may have millions of rows; those of no table
+/// are not kept.
 pub(super) struct Study {
     subject: String,
     /// The sheet's name, where it is one of a workbook's.

@@ -116,7 +116,7 @@ struct Reader<'a, 'p> {
 }
 
 impl Reader<'_, '_> {
-    /// The workload with parameters of which none is missing and that go together.
+    /// Configures the workload. Reports parameters that are missing, or that contradict each other.
     fn whole(&mut self, values: Values, place: &SourceLocation) -> Option<Configuration> {
         let id = self.workload.describe().id;
         let mut is_whole = true;
