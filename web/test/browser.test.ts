@@ -177,6 +177,18 @@ describe.skipIf(!program)("in a browser", () => {
     await page.close();
   });
 
+  test("an emulated processor is told above every number, whether its values are shown or not", async () => {
+    const told = golden("emulated");
+    const says = async (hides_absolute: boolean): Promise<string[]> => {
+      const { page } = await open(JSON.stringify({ ...told, hides_absolute }), 1440, "light");
+      const banners = await page.locator(".banner", { hasText: "Emulated" }).allTextContents();
+      await page.close();
+      return banners;
+    };
+    expect(await says(true)).toEqual(["Emulated processor: ratios between subjects are shown, values are not, for they are no real processor's."]);
+    expect(await says(false)).toEqual(["Emulated processor: values are shown as you asked, and are no real processor's."]);
+  });
+
   test("the subjects are told by their levels, and the design by its numbers", async () => {
     const { page } = await open(goldenText("measured"), 1440, "light");
     const rows = await page.$$eval("#design tbody tr", (all) => all.map((row) => [...row.children].map(({ textContent }) => textContent)));

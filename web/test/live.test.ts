@@ -142,7 +142,7 @@ describe.skipIf(!program)("the live view", () => {
 
   test("what was simulated for an emulated processor is told as both", async () => {
     server.campaign = { ...halfWay(), origin: "simulated", hides_absolute: true };
-    server.pages.set(server.campaign.name, { ...golden("measured"), hides_absolute: true });
+    server.pages.set(server.campaign.name, { ...golden("measured"), is_emulated: true, hides_absolute: true });
     const { page } = await open("");
     await page.waitForSelector("#effects");
     const banners = await page.locator("main header .banner").allTextContents();

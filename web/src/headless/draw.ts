@@ -28,9 +28,8 @@ const LETTER = 6.8;
 /** Every figure of a page with its place, in the page's order. */
 export function allFigures(page: Page): { section: Section; figure: Figure }[] {
   const { effects, values, tradeOffs, distributions, runs } = figuresOf(page);
-  const isEmulated = page.findings.some(({ caveats }) => caveats.includes("TCG"));
   const marked = ({ finding, ...figure }: Figure): Figure =>
-    finding === undefined ? figure : { ...figure, finding: isEmulated ? t("emulated: {finding}", { finding }) : finding };
+    finding === undefined ? figure : { ...figure, finding: page.is_emulated ? t("emulated: {finding}", { finding }) : finding };
   const all = (section: Section, figures: Figure[]) => figures.map((figure) => ({ section, figure: marked(figure) }));
   return [
     ...all("effects", effects),

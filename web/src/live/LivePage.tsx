@@ -76,7 +76,7 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
   // What is over stays true when the server that told it is gone.
   const isStale = isLost && !isOver;
   // An import may be simulated and of an emulated processor: its origin is the first of both.
-  const isEmulated = campaign.origin === "emulated" || page?.hides_absolute === true;
+  const isEmulated = campaign.origin === "emulated" || page?.is_emulated === true;
   const subjects = subjectsOf(shown.current, page);
   // Drawn anew when there are more of them, not with every snapshot.
   const count = shown.current.latencies.reduce((sum, { points }) => sum + points.length, 0);
@@ -94,6 +94,7 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
           <Banners
             isSimulated={campaign.origin === "simulated"}
             isEmulated={isEmulated}
+            hidesAbsolute={campaign.hides_absolute}
             isQuick={campaign.is_quick}
           />
         </div>

@@ -63,25 +63,29 @@ export function ThemeButton({ theme, onToggle }: { theme: Theme; onToggle: () =>
 
 interface Warned {
   isSimulated: boolean;
-  /** Whether an emulated processor ran, whose values are not shown. */
   isEmulated: boolean;
+  /** Whether values of an emulated processor are left out. */
+  hidesAbsolute: boolean;
   isQuick: boolean;
 }
 
-export const warnedOf = ({ caveats, hides_absolute, design }: Page): Warned => ({
+export const warnedOf = ({ caveats, is_emulated, hides_absolute, design }: Page): Warned => ({
   isSimulated: caveats.some(({ code }) => code === "SIMULATED"),
-  isEmulated: hides_absolute,
+  isEmulated: is_emulated === true,
+  hidesAbsolute: hides_absolute,
   isQuick: design.is_quick,
 });
 
 /** What a reader has to know before any number. */
-export function Banners({ isSimulated, isEmulated, isQuick }: Warned) {
+export function Banners({ isSimulated, isEmulated, hidesAbsolute, isQuick }: Warned) {
   return (
     <>
       {isSimulated && <p class="banner">{t("Simulated: no machine was measured.")}</p>}
       {isEmulated && (
         <p class="banner">
-          {t("Emulated processor: ratios between subjects are shown, values are not, for they are no real processor's.")}
+          {hidesAbsolute
+            ? t("Emulated processor: ratios between subjects are shown, values are not, for they are no real processor's.")
+            : t("Emulated processor: values are shown as you asked, and are no real processor's.")}
         </p>
       )}
       {isQuick && <p class="banner">{t("Quick: fewer blocks and shorter trials than declared.")}</p>}

@@ -169,6 +169,8 @@ fn an_emulated_processor_is_marked_everywhere_and_its_values_are_hidden() {
     let report = view(&Inputs { is_absolute: true, ..campaign.inputs() });
     assert!(report.answer.starts_with("emulated: fifo is clearly better"), "{}", report.answer);
     assert!(report.answer.contains("52.3 us"), "{}", report.answer);
+    let shown = report::page_json(&report).unwrap();
+    assert!(shown.contains(r#""is_emulated":true,"hides_absolute":false"#), "{shown}");
     for finding in &report.findings.findings {
         let hidden = explained(finding, &report.findings, false, Language::default()).join("\n");
         assert_eq!(absolute_values(&hidden), Vec::<&str>::new());
