@@ -84,7 +84,7 @@ mod tests {
         }
         check(&cache, None).unwrap();
         for name in [""].into_iter().chain(OBEYED).chain(OBEYED_WITH_ENTRIES).chain(entries) {
-            for (mode, is_trusted) in [(0o777, false), (0o775, false), (0o755, true)] {
+            for (mode, is_trusted) in [(0o777, false), (0o757, false), (0o755, true)] {
                 set_mode(name, mode);
                 assert_eq!(check(&cache, None).is_ok(), is_trusted, "{name:?} {mode:o}");
             }

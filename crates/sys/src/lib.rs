@@ -35,6 +35,7 @@ mod schedstat;
 mod scheduling;
 mod signals;
 mod trusted_path;
+mod untrusted;
 mod virtio_port;
 
 pub use block::{
@@ -57,7 +58,7 @@ pub use machine::Machine;
 pub use machine_error::MachineError;
 pub use perf_event::{PerfCounter, PerfEvent, PerfReading};
 pub use pressure::Pressure;
-pub use private_directory::{PrivateDirectory, is_untrusted};
+pub use private_directory::PrivateDirectory;
 pub use process::{Process, ProcessStat, was_stopped};
 pub use regular_file::{open_regular, read_regular};
 pub use resource_usage::{resource_usage, thread_major_faults, usage_between};
@@ -69,4 +70,5 @@ pub use scheduling::{
 };
 pub use signals::{Termination, reset_signal_dispositions};
 pub use trusted_path::check_trusted;
+pub use untrusted::is_untrusted;
 pub use virtio_port::virtio_port;

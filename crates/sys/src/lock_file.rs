@@ -1,7 +1,7 @@
 //! Files that are there to be locked. Who can open a file can hold its flock(2), for reading only as
 //! well, and a lock that decides something must not be held by everybody.
 
-use crate::private_directory::{WRITTEN_BY_OTHERS, untrusted};
+use crate::untrusted::{ROOT, WRITTEN_BY_OTHERS, untrusted};
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -18,7 +18,6 @@ const OWN: u32 = 0o600;
 const PERMISSIONS: u32 = 0o777;
 /// The group may write.
 const WRITTEN_BY_GROUP: u32 = 0o020;
-const ROOT: u32 = 0;
 /// Between two looks at a name that others make and remove.
 const MOST_TRIES: u32 = 100;
 

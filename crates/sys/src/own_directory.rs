@@ -1,7 +1,8 @@
 //! Directories below one that belongs to somebody: what is written into them by a name must be
 //! written where it seems to be.
 
-use crate::private_directory::{WRITTEN_BY_OTHERS, check_above, untrusted};
+use crate::private_directory::check_above;
+use crate::untrusted::{others_may_write, untrusted};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::io;
@@ -44,7 +45,7 @@ pub(crate) fn check_own_directory(path: &Path) -> io::Result<()> {
     }
     check_above(&own, path)?;
     // Also of a sticky one: there others can add names.
-    if stat.st_mode & WRITTEN_BY_OTHERS != 0 {
+    if others_may_write(path, stat.st_mode, (stat.st_uid, stat.st_gid)) {
         return Err(untrusted(path, "others may write there"));
     }
     Ok(())

@@ -1,10 +1,11 @@
 //! A directory that its user alone can put anything into: the journal and the lock lie in one.
 //!
 //! It counts only where it belongs to this process's user, and everything above it to root or to
-//! that user, and nobody else can write there. What lies in it is looked at by its descriptor
-//! before a byte is read, and no link is followed on the way.
+//! that user, and nobody else can write there (`crate::untrusted`). What lies in it is looked at by
+//! its descriptor before a byte is read, and no link is followed on the way.
 
 use crate::files::OpenFile;
+use crate::untrusted::{ROOT, STICKY, WRITTEN_BY_OTHERS, others_may_write, untrusted};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -21,12 +22,6 @@ const DIRECTORY_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 /// Permissions with the bits for set-user-ID, set-group-ID and sticky (inode(7)).
 const ALL_MODES: u32 = 0o7777;
-/// Group and others may write.
-pub(crate) const WRITTEN_BY_OTHERS: u32 = 0o022;
-/// Others may write into the directory, and still cannot rename or remove what is not theirs
-/// (inode(7)): `/tmp`.
-pub(crate) const STICKY: u32 = 0o1000;
-const ROOT: u32 = 0;
 /// Between two looks at a name that others of this user make and remove.
 const MOST_TRIES: u32 = 100;
 
@@ -41,7 +36,7 @@ impl PrivateDirectory {
     /// Opens it where it is there.
     ///
     /// # Errors
-    /// Of kind `NotFound` where it is not; [`is_untrusted`] where somebody else could have put
+    /// Of kind `NotFound` where it is not; [`crate::is_untrusted`] where somebody else could have put
     /// something into it.
     pub fn open(path: &Path) -> io::Result<Self> {
         let (parent, name) = split(path)?;
@@ -55,7 +50,7 @@ impl PrivateDirectory {
     /// Opens it, making it where it is not there; only its user may enter it from now on.
     ///
     /// # Errors
-    /// When it cannot be made; [`is_untrusted`] where it, or what is above it, is somebody else's.
+    /// When it cannot be made; [`crate::is_untrusted`] where it, or what is above it, is somebody else's.
     pub fn make(path: &Path) -> io::Result<Self> {
         let (parent, name) = split(path)?;
         // Nothing is made below what a stranger could turn into a link.
@@ -78,7 +73,7 @@ impl PrivateDirectory {
     /// neither makes nor changes anything. Where nothing is there yet, what is above it is asked.
     ///
     /// # Errors
-    /// [`is_untrusted`] where it is refused; what the kernel answers where it cannot be looked at.
+    /// [`crate::is_untrusted`] where it is refused; what the kernel answers where it cannot be looked at.
     pub fn check(path: &Path) -> io::Result<()> {
         match Self::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -103,7 +98,7 @@ impl PrivateDirectory {
     /// Opens a file of it for reading.
     ///
     /// # Errors
-    /// Of kind `NotFound` where there is none; [`is_untrusted`] where it is no plain file of this
+    /// Of kind `NotFound` where there is none; [`crate::is_untrusted`] where it is no plain file of this
     /// user that nobody else may write.
     pub fn read(&self, name: &str) -> io::Result<File> {
         self.opened(name, OFlags::RDONLY)
@@ -212,17 +207,6 @@ impl PrivateDirectory {
     }
 }
 
-/// Whether what is there was refused because somebody else could have put it there.
-pub fn is_untrusted(error: &io::Error) -> bool {
-    // What the kernel refuses has a number.
-    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
-}
-
-pub(crate) fn untrusted(path: &Path, why: &str) -> io::Error {
-    let told = format!("{}: {why}", path.display());
-    io::Error::new(io::ErrorKind::PermissionDenied, told)
-}
-
 fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
     let parts = path.parent().zip(path.file_name());
     parts.filter(|_| path.is_absolute()).ok_or_else(|| {
@@ -260,7 +244,8 @@ pub(crate) fn check_above(directory: &OwnedFd, path: &Path) -> io::Result<()> {
         return Err(untrusted(path, "it belongs to another user"));
     }
     // In a sticky directory others can only add names; what a name leads to is checked next.
-    if stat.st_mode & WRITTEN_BY_OTHERS != 0 && stat.st_mode & STICKY == 0 {
+    let is_sticky = stat.st_mode & STICKY != 0;
+    if !is_sticky && others_may_write(path, stat.st_mode, (stat.st_uid, stat.st_gid)) {
         return Err(untrusted(path, "others may write there"));
     }
     Ok(())
@@ -283,6 +268,7 @@ fn check_file(file: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::is_untrusted;
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
 

@@ -1,18 +1,17 @@
 //! Paths that root obeys: what lies there is executed, or configures what is.
 
-use crate::private_directory::{STICKY, WRITTEN_BY_OTHERS, untrusted};
+use crate::untrusted::{ROOT, STICKY, others_may_write, untrusted};
 use rustix::process::geteuid;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-const ROOT: u32 = 0;
-
 /// Refuses a file or directory that another user could change, or put another in place of. It and
 /// everything above it, links on the way and what they lead to, must belong to root, to this process's
-/// user or to `also`, and nobody else may write there; above it a sticky directory will do. Of what is
-/// not there yet, what is above it is asked.
+/// user or to `also`, and nobody else may write there; above it a sticky directory will do. Root's own
+/// group (GID 0) may write what root owns, because distributions put nobody but root into it, unless a
+/// list of access control lets others in. Of what is not there yet, what is above it is asked.
 ///
 /// # Errors
 /// [`crate::is_untrusted`] where it is refused; what the kernel answers where it cannot be looked at.
@@ -46,7 +45,7 @@ fn check_each(path: &Path, is_whole: bool, also: Option<u32>) -> io::Result<()> 
         // In a sticky directory others can only add names.
         let is_above = !is_whole || reached != path;
         let is_shared = is_above && found.is_dir() && found.mode() & STICKY != 0;
-        if found.mode() & WRITTEN_BY_OTHERS != 0 && !is_shared {
+        if !is_shared && others_may_write(reached, found.mode(), (found.uid(), found.gid())) {
             return Err(untrusted(reached, "others may write there"));
         }
     }
@@ -86,7 +85,7 @@ mod tests {
             set_mode(&path, open);
             assert!(check_trusted(&file, None).is_ok(), "{open:o}");
         }
-        for open in [0o777, 0o775] {
+        for open in [0o777, 0o757] {
             set_mode(&path, open);
             assert_refused(&path, None, "others may write there");
             assert_refused(&file, None, "others may write there");
@@ -95,7 +94,7 @@ mod tests {
         set_mode(&path, 0o1777);
         assert_refused(&path, None, "others may write there");
         assert!(check_trusted(&file, None).is_ok(), "as in /tmp");
-        set_mode(&file, 0o664);
+        set_mode(&file, 0o646);
         assert_refused(&file, None, "others may write there");
     }
 
@@ -113,6 +112,29 @@ mod tests {
             assert_refused(&link, None, "others may write there");
             assert_refused(&link.join("absent"), None, "others may write there");
             set_mode(&open, 0o755);
+        }
+    }
+
+    #[test]
+    fn no_group_but_that_of_root_may_write_and_it_only_what_root_owns() {
+        if !geteuid().is_root() {
+            testing::skip("only root gives files to groups");
+            return;
+        }
+        let home = tempfile::tempdir().unwrap();
+        let (path, file) = (home.path().join("cache"), home.path().join("cache/file"));
+        fs::create_dir(&path).unwrap();
+        fs::write(&file, "").unwrap();
+        for (shared, mode) in [(&path, 0o775), (&file, 0o664)] {
+            set_mode(&path, 0o755);
+            set_mode(&file, 0o644);
+            chown(shared, None, Some(ROOT)).unwrap();
+            set_mode(shared, mode);
+            assert!(check_trusted(&file, None).is_ok(), "{mode:o}");
+            chown(shared, Some(NOBODY), None).unwrap();
+            assert_refused(&file, Some(NOBODY), "others may write there");
+            chown(shared, Some(ROOT), Some(NOBODY)).unwrap();
+            assert_refused(&file, None, "others may write there");
         }
     }
 

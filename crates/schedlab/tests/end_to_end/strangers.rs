@@ -490,7 +490,7 @@ fn root_obeys_no_cache_that_another_user_can_change() {
     is_obeyed("a cache of root's", true);
     let bin = program.parent().unwrap();
     for path in [cache.as_path(), bin, &program] {
-        for (mode, is_due) in [(0o777, false), (0o775, false), (0o755, true)] {
+        for (mode, is_due) in [(0o777, false), (0o757, false), (0o755, true)] {
             fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
             is_obeyed(&format!("{} with mode {mode:o}", path.display()), is_due);
         }
