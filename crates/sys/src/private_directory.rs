@@ -5,6 +5,7 @@
 //! its descriptor before a byte is read, and no link is followed on the way.
 
 use crate::files::OpenFile;
+use crate::trusted_path::check_trusted_above;
 use crate::untrusted::{ROOT, STICKY, WRITTEN_BY_OTHERS, others_may_write, untrusted};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -221,9 +222,10 @@ fn existing(directory: &Path) -> &Path {
 }
 
 /// Opens a directory if it and all above it belong to root or to this user, and nobody else can
-/// change what their names lead to.
+/// change what their names lead to, nor any link on the way.
 fn trusted(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    check_trusted_above(path)?;
     let path = std::fs::canonicalize(path)?;
     let mut reached = PathBuf::from("/");
     let mut directory = rustix::fs::open("/", flags, Mode::empty())?;
@@ -394,5 +396,12 @@ mod tests {
         assert!(is_untrusted(&PrivateDirectory::make(&path).unwrap_err()));
         assert!(is_untrusted(&PrivateDirectory::make(&path.join("deeper/run")).unwrap_err()));
         assert!(!path.join("deeper").exists(), "nothing was made there");
+        // Who owns a link above it could lead to another journal by it.
+        let link = place.path().join("link");
+        symlink(place.path(), &link).unwrap();
+        PrivateDirectory::make(&link.join("other")).unwrap();
+        std::os::unix::fs::lchown(&link, Some(65_534), None).unwrap();
+        assert!(is_untrusted(&PrivateDirectory::open(&link.join("other")).unwrap_err()));
+        assert!(is_untrusted(&PrivateDirectory::make(&link.join("other")).unwrap_err()));
     }
 }

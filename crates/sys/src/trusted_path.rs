@@ -1,55 +1,81 @@
 //! Paths that root obeys: what lies there is executed, or configures what is.
 
 use crate::untrusted::{ROOT, STICKY, others_may_write, untrusted};
+use rustix::io::Errno;
 use rustix::process::geteuid;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// As many as the kernel follows in one path (path_resolution(7)).
+const MOST_LINKS: u32 = 40;
 
 /// Refuses a file or directory that another user could change, or put another in place of. It and
-/// everything above it, links on the way and what they lead to, must belong to root, to this process's
-/// user or to `also`, and nobody else may write there; above it a sticky directory will do. Root's own
-/// group (GID 0) may write what root owns, because distributions put nobody but root into it, unless a
-/// list of access control lets others in. Of what is not there yet, what is above it is asked.
+/// everything above it must belong to root, to this process's user or to `also`, and nobody else may
+/// write there; above it a sticky directory will do. The same is asked of each link on the way, of the
+/// directories above that link, and of what it leads to. Root's own group (GID 0) may write what root
+/// owns, because distributions put nobody but root into it, unless a list of access control lets others
+/// in. Of what is not there yet, what is above it is asked.
 ///
 /// # Errors
 /// [`crate::is_untrusted`] where it is refused; what the kernel answers where it cannot be looked at.
 pub fn check_trusted(path: &Path, also: Option<u32>) -> io::Result<()> {
-    check_each(path, true, also)?;
-    let real = path.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
-    match real {
-        Some((above, real)) => check_each(&real, above == path, also),
-        None => Ok(()),
-    }
+    check_way(path, true, also)
 }
 
-/// Asks from the root down: what was asked before cannot be changed any more by others.
-fn check_each(path: &Path, is_whole: bool, also: Option<u32>) -> io::Result<()> {
+/// The same of a directory that only leads to what is asked about: a sticky one will do.
+pub(crate) fn check_trusted_above(directory: &Path) -> io::Result<()> {
+    check_way(directory, false, None)
+}
+
+/// Goes from the root down as the kernel does, through one link after the other: what was asked before
+/// cannot be changed any more by others.
+fn check_way(path: &Path, is_whole: bool, also: Option<u32>) -> io::Result<()> {
     let trusted = [Some(ROOT), Some(geteuid().as_raw()), also];
-    let mut ways: Vec<&Path> = path.ancestors().collect();
-    ways.reverse();
-    for reached in ways {
-        let found = match fs::symlink_metadata(reached) {
+    let mut ahead = Vec::new();
+    put_ahead(&mut ahead, &std::path::absolute(path)?);
+    let mut reached = PathBuf::new();
+    let mut links = 0;
+    while let Some(name) = ahead.pop() {
+        // What was reached has no link in it: what is above it is what its name says.
+        if name == ".." {
+            reached.pop();
+        } else if name != "." {
+            reached.push(name);
+        }
+        let found = match fs::symlink_metadata(&reached) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
         };
         if !trusted.contains(&Some(found.uid())) {
-            return Err(untrusted(reached, "it belongs to another user"));
+            return Err(untrusted(&reached, "it belongs to another user"));
         }
         // Everybody may write a link, says its mode: only its user can put another in place of it.
         if found.is_symlink() {
+            links += 1;
+            if links > MOST_LINKS {
+                return Err(Errno::LOOP.into());
+            }
+            put_ahead(&mut ahead, &fs::read_link(&reached)?);
+            reached.pop();
             continue;
         }
         // In a sticky directory others can only add names.
-        let is_above = !is_whole || reached != path;
+        let is_above = !is_whole || !ahead.is_empty();
         let is_shared = is_above && found.is_dir() && found.mode() & STICKY != 0;
-        if !is_shared && others_may_write(reached, found.mode(), (found.uid(), found.gid())) {
-            return Err(untrusted(reached, "others may write there"));
+        if !is_shared && others_may_write(&reached, found.mode(), (found.uid(), found.gid())) {
+            return Err(untrusted(&reached, "others may write there"));
         }
     }
     Ok(())
+}
+
+/// Puts the names of a path in front of those that are still to be gone, of which the last is the next.
+fn put_ahead(ahead: &mut Vec<OsString>, path: &Path) {
+    ahead.extend(path.components().rev().map(|name| name.as_os_str().to_owned()));
 }
 
 #[cfg(test)]
@@ -113,6 +139,38 @@ mod tests {
             assert_refused(&link.join("absent"), None, "others may write there");
             set_mode(&open, 0o755);
         }
+    }
+
+    #[test]
+    fn every_link_of_a_chain_and_what_is_above_it_is_asked() {
+        let home = tempfile::tempdir().unwrap();
+        let [first, between, cache] =
+            ["first", "between", "cache"].map(|name| home.path().join(name));
+        for directory in [&between, &cache] {
+            fs::create_dir(directory).unwrap();
+            set_mode(directory, 0o755);
+        }
+        symlink("between/../between/second", &first).unwrap();
+        symlink("../cache", between.join("second")).unwrap();
+        assert!(check_trusted(&first, None).is_ok());
+        // Others can put another link in place of the second one, and nothing else of the chain.
+        set_mode(&between, 0o777);
+        for path in [first.clone(), first.join("absent")] {
+            assert_refused(&path, None, "between: others may write there");
+        }
+        assert!(check_trusted(&cache, None).is_ok());
+        set_mode(&between, 0o1777);
+        assert!(check_trusted(&first, None).is_ok(), "as in /tmp");
+        // A link to where it lies is as good as the directory, which is no longer above anything.
+        symlink(".", between.join("here")).unwrap();
+        assert_refused(&between.join("here"), None, "others may write there");
+        if geteuid().is_root() {
+            lchown(between.join("second"), Some(NOBODY), None).unwrap();
+            assert_refused(&first, None, "second: it belongs to another user");
+        }
+        symlink("round", home.path().join("round")).unwrap();
+        let error = check_trusted(&home.path().join("round"), None).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(Errno::LOOP.raw_os_error()));
     }
 
     #[test]
