@@ -11,6 +11,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 
+/// Names of directories that are held at once for each directory on the way down.
+const MOST_KEPT: usize = 1_000;
+
 /// Removes the directory with all that lies in it on its own file system.
 ///
 /// # Errors
@@ -46,28 +49,38 @@ fn opened(above: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
     rustix::fs::openat(above, name, flags, Mode::empty()).map_err(told)
 }
 
-/// Empties it. The way back is the names that led down, each with the directory that it is in.
+/// Empties it. The way back is the names that led down, each with the directory that it is in and those
+/// beside it that are still to be emptied.
 fn empty(directory: OwnedFd, device: u64) -> io::Result<()> {
-    let mut trail: Vec<((u64, u64), OsString)> = Vec::new();
+    let mut trail: Vec<((u64, u64), Vec<OsString>)> = Vec::new();
     let mut current = directory;
+    let mut kept = Vec::new();
     loop {
-        if let Some(name) = first_kept(&current)? {
-            let below = match opened(&current, &name) {
+        // Others may have made something meanwhile, and of very many directories not all were named.
+        if kept.is_empty() {
+            kept = kept_in(&current)?;
+        }
+        if let Some(name) = kept.last() {
+            let below = match opened(&current, name) {
                 Ok(below) => below,
-                // Another process removed it, and its directory is looked at again. That it is not
-                // there would be taken for the whole one.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                // Another process removed it. That it is not there would be taken for the whole one.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    kept.pop();
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             if rustix::fs::fstat(&below)?.st_dev != device {
                 return Err(io::Error::other("another file system is mounted within: unmount it"));
             }
-            trail.push((identity(&current)?, name));
+            trail.push((identity(&current)?, std::mem::take(&mut kept)));
             current = below;
             continue;
         }
-        let Some((above, name)) = trail.pop() else { return Ok(()) };
+        let Some((above, names)) = trail.pop() else { return Ok(()) };
         current = above_of(&current, above)?;
+        kept = names;
+        let Some(name) = kept.pop() else { continue };
         match rustix::fs::unlinkat(&current, &name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
@@ -75,9 +88,11 @@ fn empty(directory: OwnedFd, device: u64) -> io::Result<()> {
     }
 }
 
-/// Removes what lies in a directory, up to the first directory in it that cannot be removed at once:
-/// something lies in it, or it is another file system.
-fn first_kept(directory: &OwnedFd) -> io::Result<Option<OsString>> {
+/// Removes what lies in a directory but the directories in it that cannot be removed at once: something
+/// lies in them, or they are another file system. They are named, at most [`MOST_KEPT`]: a directory
+/// that is listed for each one in it is read as often as it has entries.
+fn kept_in(directory: &OwnedFd) -> io::Result<Vec<OsString>> {
+    let mut kept = Vec::new();
     for entry in Dir::read_from(directory.as_fd())? {
         let entry = entry?;
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
@@ -97,10 +112,13 @@ fn first_kept(directory: &OwnedFd) -> io::Result<Option<OsString>> {
                     "something is mounted within: unmount it, and do this again",
                 ));
             }
-            Err(_) => return Ok(Some(name.to_owned())),
+            Err(_) => kept.push(name.to_owned()),
+        }
+        if kept.len() == MOST_KEPT {
+            break;
         }
     }
-    Ok(None)
+    Ok(kept)
 }
 
 /// The directory above this one, which must be the one that it was entered from.
@@ -186,6 +204,27 @@ mod tests {
         let outcome = remove_made_directory(&made);
         setrlimit(Resource::Nofile, limit).unwrap();
         outcome.unwrap();
+        assert!(!made.exists());
+    }
+
+    #[test]
+    fn a_directory_is_listed_once_for_many_directories_in_it_and_all_are_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let home = fs::canonicalize(home.path()).unwrap();
+        let made = home.join("scratch");
+        let full = 2 * MOST_KEPT + 10;
+        for number in 0..full {
+            let name = made.join(format!("full-{number}"));
+            fs::create_dir_all(&name).unwrap();
+            fs::write(name.join("file"), "x").unwrap();
+        }
+        let directory = OwnedFd::from(fs::File::open(&made).unwrap());
+        let kept = kept_in(&directory).unwrap();
+        assert_eq!(kept.len(), MOST_KEPT);
+        let different: std::collections::BTreeSet<&OsString> = kept.iter().collect();
+        assert_eq!(different.len(), MOST_KEPT);
+        assert_eq!(fs::read_dir(&made).unwrap().count(), full);
+        remove_made_directory(&made).unwrap();
         assert!(!made.exists());
     }
 
