@@ -20,6 +20,14 @@ use zip::ZipArchive;
 
 /// A study's workbook has a hundredth of them.
 const MOST_PARTS: usize = 2000;
+/// What begins a part's entry in the directory of an archive, the record that ends an archive, and of an
+/// archive with many parts the record before that and its locator (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16).
+const ENTRY_MARK: &[u8] = b"PK\x01\x02";
+const END_MARK: &[u8] = b"PK\x05\x06";
+const LARGE_END_MARK: &[u8] = b"PK\x06\x06";
+const LOCATOR_MARK: &[u8] = b"PK\x06\x07";
+/// Where such a record has the number of parts, in eight bytes.
+const LARGE_COUNT_AT: usize = 32;
 const MOST_SHEETS: usize = 200;
 /// Operation, record, runs and mean fit many times.
 const MOST_COLUMNS: u32 = 2000;
@@ -46,10 +54,8 @@ pub(super) fn studies(bytes: &[u8]) -> Result<Vec<Study>, Trouble> {
 fn measure(bytes: &[u8]) -> Result<(), Trouble> {
     let wrong =
         |error: &dyn std::fmt::Display| Trouble::new(format!("{UNREADABLE}: {error}"), REMEDY);
+    check_parts(bytes)?;
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| wrong(&error))?;
-    if archive.len() > MOST_PARTS {
-        return Err(Trouble::new(format!("it has more than {MOST_PARTS} parts"), REMEDY));
-    }
     let mut unpacked = 0;
     for index in 0..archive.len() {
         let part = archive.by_index(index).map_err(|error| wrong(&error))?;
@@ -60,6 +66,29 @@ fn measure(bytes: &[u8]) -> Result<(), Trouble> {
         check_unpacked(unpacked, bytes.len() as u64).map_err(over)?;
     }
     Ok(())
+}
+
+/// Refuses too many parts before any of them is held. They are counted by the marks in front of their
+/// entries, because the reader tries whatever could be the end of an archive, and holds as many entries
+/// as that says. Where it says more than there are, it makes room for all of them.
+fn check_parts(bytes: &[u8]) -> Result<(), Trouble> {
+    let is_large = |mark: usize| {
+        let count = bytes.get(mark + LARGE_COUNT_AT..).and_then(|rest| rest.first_chunk::<8>());
+        count.is_some_and(|count| u64::from_le_bytes(*count) > MOST_PARTS as u64)
+    };
+    let has_many = |mark| marks(bytes, mark).nth(MOST_PARTS).is_some();
+    let is_located = || marks(bytes, LOCATOR_MARK).next().is_some();
+    let declares_many = || marks(bytes, LARGE_END_MARK).any(is_large) && is_located();
+    if has_many(ENTRY_MARK) || has_many(END_MARK) || declares_many() {
+        return Err(Trouble::new(format!("it has more than {MOST_PARTS} parts"), REMEDY));
+    }
+    Ok(())
+}
+
+/// Where the mark stands.
+fn marks<'b>(bytes: &'b [u8], mark: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
+    let windows = bytes.windows(mark.len()).enumerate();
+    windows.filter(move |(_, window)| *window == mark).map(|(at, _)| at)
 }
 
 /// Whether the parts may have so many bytes together, of a file of so many.
@@ -326,6 +355,28 @@ mod tests {
         let bytes = workbook(&[("noop", &blanks)]);
         let found = refusal(&ENTRY, &bytes, &Mapping::default());
         assert!(found.contains("limit WORKBOOK_BYTES"), "{found}");
+    }
+
+    #[test]
+    fn too_many_parts_are_refused_before_the_directory_of_the_archive_is_held() {
+        let refused = |bytes: &[u8]| refusal(&ENTRY, bytes, &Mapping::default());
+        let of = |mark: &[u8], length: usize, count: usize| {
+            let entry = [mark, vec![0; length - mark.len()].as_slice()].concat();
+            [b"PK\x03\x04".as_slice(), &entry.repeat(count)].concat()
+        };
+        // No reader finds an archive in these, which is what was said of them.
+        for (mark, length) in [(ENTRY_MARK, 46), (END_MARK, 22)] {
+            let found = refused(&of(mark, length, MOST_PARTS + 1));
+            assert!(found.contains("more than 2000 parts"), "{found}");
+            let found = refused(&of(mark, length, MOST_PARTS));
+            assert!(found.starts_with(UNREADABLE), "{found}");
+        }
+        let mut declared = of(LARGE_END_MARK, 56, 1);
+        let at = declared.len() - 56 + LARGE_COUNT_AT;
+        declared[at..at + 8].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+        assert!(refused(&declared).starts_with(UNREADABLE), "chance makes such bytes, too");
+        declared.extend_from_slice(LOCATOR_MARK);
+        assert!(refused(&declared).contains("more than 2000 parts"));
     }
 
     #[test]
