@@ -20,7 +20,6 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 /// What the binary may have of itself.
 const FREE_BYTES: u64 = 64 << 20;
@@ -195,8 +194,6 @@ mod whole {
 
     /// 10 MB of one kind.
     const WHOLE: usize = 10_000_000;
-    /// What a release may take for any file of 10 MB.
-    const LONGEST: Duration = Duration::from_secs(10);
 
     #[test]
     fn records_of_more_values_than_a_campaign_may_have_are_refused_within_their_memory() {
@@ -227,7 +224,7 @@ mod whole {
     }
 
     #[test]
-    fn rows_of_few_bytes_are_answered_within_their_memory_and_10_s() {
+    fn rows_of_few_bytes_are_answered_within_their_memory() {
         let bench = Bench::new();
         let path = bench.path().join("short");
         let file = text(&path);
@@ -255,11 +252,7 @@ mod whole {
                     codes: &[2],
                     word: "cannot",
                 };
-                let begun = Instant::now();
                 check(&bench, &case);
-                let took = begun.elapsed();
-                // Code that was not optimised takes several times as long.
-                assert!(cfg!(debug_assertions) || took < LONGEST, "{what} took {took:?}");
             }
         }
     }

@@ -6,10 +6,6 @@ use model::Histogram;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-/// What a release may take for any file of 10 MB.
-const LONGEST: Duration = Duration::from_secs(10);
 
 /// A table whose rows are made from their numbers.
 fn rows(path: &Path, header: &str, count: usize, row: impl Fn(usize) -> String) {
@@ -31,16 +27,12 @@ fn import_refused(bench: &Bench, what: &str, path: &Path, more: &[&str], limit: 
     let file = text(path);
     let named = ["import", "csv", &file, "--subject", "s", "--replicate", "r"];
     let arguments: Vec<&str> = named.into_iter().chain(more.iter().copied()).collect();
-    let begun = Instant::now();
     let size_bytes = size(path);
     check(bench, &Case { what, size_bytes, arguments: &arguments, codes: &[2], word: limit });
-    let took = begun.elapsed();
-    // Code that was not optimised takes several times as long.
-    assert!(cfg!(debug_assertions) || took < LONGEST, "{what} took {took:?}");
 }
 
 #[test]
-fn tables_whose_products_are_large_are_refused_within_their_memory_and_10_s() {
+fn tables_whose_products_are_large_are_refused_within_their_memory() {
     let bench = Bench::new();
     let path = bench.path().join("table.csv");
     let value = ["--value", "v:lower"];
@@ -84,7 +76,7 @@ fn a_long_value_that_holds_for_many_executions_is_refused_within_its_memory() {
 }
 
 #[test]
-fn options_of_all_jobs_times_jobs_are_refused_within_their_memory_and_10_s() {
+fn options_of_all_jobs_times_jobs_are_refused_within_their_memory() {
     let bench = Bench::new();
     let path = bench.path().join("fio.json");
     let mut file = BufWriter::new(File::create(&path).unwrap());
@@ -102,10 +94,7 @@ fn options_of_all_jobs_times_jobs_are_refused_within_their_memory_and_10_s() {
     let (what, file) = ("options of all jobs", text(&path));
     let (arguments, size_bytes) = (["import", "fio", &file], size(&path));
     let word = "more than 1000 global options";
-    let begun = Instant::now();
     check(&bench, &Case { what, size_bytes, arguments: &arguments, codes: &[2], word });
-    let took = begun.elapsed();
-    assert!(cfg!(debug_assertions) || took < LONGEST, "{what} took {took:?}");
 }
 
 #[test]
@@ -154,7 +143,7 @@ fn a_plan_of_a_million_texts_is_refused_within_its_memory() {
 }
 
 #[test]
-fn a_plan_of_thousands_of_claims_is_refused_within_its_memory_and_10_s() {
+fn a_plan_of_thousands_of_claims_is_refused_within_its_memory() {
     let (bench, directory) = campaign();
     let path = directory.join("plan.json");
     let plan = fs::read_to_string(&path).unwrap();
@@ -174,11 +163,7 @@ fn a_plan_of_thousands_of_claims_is_refused_within_its_memory_and_10_s() {
         spread(&mut file, (&before, &one, count, &format!("{last}],\"subjects\": [{after}")));
         file.flush().unwrap();
         drop(file);
-        let begun = Instant::now();
         refused(&bench, what, (&directory, size(&path)), limit);
-        let took = begun.elapsed();
-        // Three commands.
-        assert!(cfg!(debug_assertions) || took < 3 * LONGEST, "{what} took {took:?}");
     }
 }
 
