@@ -7,9 +7,12 @@
 
 mod catalogue;
 mod log;
+mod own_fault;
 mod roles;
+mod standard_error;
 
 pub use catalogue::{catalogue, trial_catalogue};
 pub use contract::LOG_VARIABLE;
 pub use log::start_log;
-pub use roles::{executable, machine_arguments, serve_role};
+pub use own_fault::OWN_FAULT;
+pub use roles::{executable, machine_arguments, serve_role_or};

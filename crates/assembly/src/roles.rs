@@ -1,18 +1,29 @@
 //! Hidden roles: a program as guardian, as a workload's process, as hogs.
 
 use crate::catalogue::trial_catalogue;
+use crate::own_fault::told;
+use crate::standard_error::tell;
 use contract::{Error, Interrupt, Result};
 use net_workloads::NetServer;
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::PathBuf;
 use sys::Machine;
 
 /// The exit status of a role that was started with arguments it does not know.
 const USAGE: i32 = 2;
 
-/// Serves a role if the first argument names one; the result is the exit status.
-pub fn serve_role(arguments: &[OsString]) -> Option<u8> {
+/// Serves a role if the first argument names one, and does something else if not; the result is the exit
+/// status. A panic of either ends in a message and [`crate::OWN_FAULT`], with the backtrace that a
+/// developer asks for.
+pub fn serve_role_or(
+    arguments: &[OsString],
+    with_backtrace: bool,
+    otherwise: impl FnOnce() -> u8,
+) -> u8 {
+    told(with_backtrace, || serve_role(arguments).unwrap_or_else(otherwise))
+}
+
+fn serve_role(arguments: &[OsString]) -> Option<u8> {
     let role = arguments.get(1)?.to_str()?;
     let status = match role {
         executor::LONG_LIVED_ROLE => {
@@ -66,12 +77,6 @@ fn guardian(arguments: &[OsString]) -> i32 {
     }
 }
 
-/// Writes lines to the role's log. Whatever they quote, a terminal that shows it obeys none of it.
-fn tell(text: &str) {
-    // There is nobody to tell when this fails.
-    let _ = writeln!(std::io::stderr(), "{}", model::legible_lines(text));
-}
-
 /// The arguments that tell the guardian the same machine.
 #[must_use]
 pub fn machine_arguments(machine: &Machine) -> Vec<String> {
@@ -95,4 +100,21 @@ fn machine_of_arguments(arguments: &[OsString]) -> Result<Machine> {
 #[must_use]
 pub fn executable() -> PathBuf {
     PathBuf::from("/proc/self/exe")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OWN_FAULT;
+
+    #[test]
+    fn a_panic_is_an_own_fault_and_what_else_ends_a_role_or_a_command_is_its_own() {
+        let of = |word: &str, otherwise: fn() -> u8| {
+            serve_role_or(&["schedlab", word].map(OsString::from), false, otherwise)
+        };
+        assert_eq!(of("list", || 5), 5);
+        assert_eq!(of("list", || panic!("index 7 is out of bounds")), OWN_FAULT);
+        // A guardian that is not told its machine.
+        assert_eq!(of(executor::GUARDIAN_ROLE, || panic!("it is a role")), 1);
+    }
 }

@@ -16,7 +16,8 @@ fn main() -> ExitCode {
         // The host that asks for it has refused what cannot be meant.
         anstream::eprintln!("schedlab-agent: {error}");
     }
-    let status = assembly::serve_role(&arguments).unwrap_or_else(|| {
+    let with_backtrace = std::env::var_os("RUST_BACKTRACE").is_some();
+    let status = assembly::serve_role_or(&arguments, with_backtrace, || {
         let is_agent = arguments.get(1).is_some_and(|word| word == agent::AGENT_ROLE);
         let status = match (std::process::id(), is_agent) {
             (1, _) => agent::serve_init(),

@@ -153,6 +153,11 @@ pub(crate) fn search_path() -> String {
     std::env::var("PATH").unwrap_or_default()
 }
 
+/// Whether a developer asked what led to a panic.
+pub(crate) fn wants_backtrace() -> bool {
+    std::env::var_os("RUST_BACKTRACE").is_some()
+}
+
 /// The clang that the user chose to build BPF programs with.
 pub(crate) fn bpf_clang() -> Option<String> {
     std::env::var("BPF_CLANG").ok()

@@ -23,8 +23,6 @@ pub enum ExitCode {
     RestoreIncomplete,
     /// The blocks of one boot ran; the campaign goes on in another.
     AwaitsBoot,
-    /// A fault of our own code: it panicked.
-    OwnFault,
     /// A signal ended it after a clean restore.
     Signal(i32),
     /// `vm exec`: the program's own.
@@ -72,7 +70,6 @@ impl ExitCode {
             ExitCode::NoValidBlock => 6,
             ExitCode::RestoreIncomplete => 7,
             ExitCode::AwaitsBoot => 8,
-            ExitCode::OwnFault => 9,
             ExitCode::Program(status) => u8::try_from(status).unwrap_or(1),
             ExitCode::Signal(signal) => u8::try_from(128 + signal).unwrap_or(1),
         }

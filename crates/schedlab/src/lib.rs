@@ -10,7 +10,6 @@ mod environment;
 mod exit;
 mod known_schedulers;
 mod output;
-mod own_fault;
 #[cfg(any(feature = "server", feature = "top"))]
 mod priority;
 mod progress;
@@ -44,8 +43,7 @@ pub fn run(arguments: Vec<std::ffi::OsString>) -> u8 {
         output::tell(&format!("schedlab: {error}"));
         return ExitCode::from(&error).number();
     }
-    if let Some(status) = assembly::serve_role(&arguments) {
-        return status;
-    }
-    own_fault::told(|| commands::dispatch(arguments)).number()
+    assembly::serve_role_or(&arguments, environment::wants_backtrace(), || {
+        commands::dispatch(&arguments).number()
+    })
 }

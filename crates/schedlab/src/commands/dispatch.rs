@@ -17,11 +17,11 @@ use model::written_out;
 use std::ffi::OsString;
 
 /// Parses the command line and does what it says.
-pub(crate) fn dispatch(arguments: Vec<OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(&arguments) {
+pub(crate) fn dispatch(arguments: &[OsString]) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            tell_misread(&error, &arguments);
+            tell_misread(&error, arguments);
             return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Done };
         }
     };

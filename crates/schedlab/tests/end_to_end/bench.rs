@@ -257,7 +257,8 @@ pub fn assert_inert(what: &str, output: &Output) {
     }
 }
 
-/// Whether schedlab itself failed: a command turns a panic into 9, and a role ends in 101.
+/// Whether schedlab itself failed: a command and a role turn a panic into 9, and one that nothing caught
+/// ends in 101.
 pub fn is_own_fault(status: ExitStatus) -> bool {
     matches!(status.code(), Some(9 | 101))
 }
