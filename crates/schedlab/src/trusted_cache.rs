@@ -36,9 +36,12 @@ pub(crate) fn trusted_cache(chosen: Option<&Path>) -> Result<PathBuf> {
                 ErrorKind::Environment,
                 format!("cannot use the cache {}", cache.display()),
                 error,
-                "root runs programs of it, so nobody else may write there or above: name another \
-                 one with --cache or SCHEDLAB_CACHE; or, of what lies in the cache itself, \
-                 `chmod -R go-w` takes that from others, and `chown -R root` gives it to root",
+                format!(
+                    "root runs programs of it, so nobody else may write there or above: name another \
+                     one with --cache or SCHEDLAB_CACHE; or, of what lies in the cache itself, `chmod \
+                     -R go-w {0}` takes that from others, and `chown -R root {0}` gives it to root",
+                    cache.display()
+                ),
             )
         })?;
     }

@@ -6,6 +6,7 @@ use crate::browser;
 use crate::cli::{Common, Json};
 use crate::exit::ExitCode;
 use crate::output::{print, print_data};
+use crate::trusted_cache::trusted_cache;
 use contract::{Catalogue, Error, Knob, Result, VenuePrerequisite};
 use executor::{factor_needs, no_sched_ext};
 use serde_json::{Value, json};
@@ -34,6 +35,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     checks.push(scheduler_check(common)?);
     checks.push(print_check());
     checks.push(journal_check(common)?);
+    checks.push(cache_check(common));
     checks.push(judged(
         "state",
         "scheduler",
@@ -253,6 +255,20 @@ fn workload_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
         checks.push(judged("workload", workload.describe().id, None, requirements, machine));
     }
     checks
+}
+
+/// Whether programs of the cache may be run: guests and published schedulers are refused otherwise.
+fn cache_check(common: &Common) -> Check {
+    let check = supported("state", "cache", None);
+    match trusted_cache(common.cache.as_deref()) {
+        Ok(cache) => Check { current: Some(cache.display().to_string()), ..check },
+        Err(error) => Check {
+            is_supported: false,
+            why: format!("{}: {}", error.attempted, error.cause),
+            remedy: error.remedy,
+            ..check
+        },
+    }
 }
 
 fn journal_check(common: &Common) -> Result<Check> {

@@ -518,6 +518,15 @@ fn root_obeys_no_cache_that_another_user_can_change() {
         assert_eq!(output.status.code(), Some(1), "{words:?}: {}", errors(&output));
         assert!(errors(&output).contains("cannot use the cache"), "{words:?}");
     }
+    let report = with_cache(&["doctor", "--json"]).stdout;
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    let told =
+        checks.iter().find(|check| check["kind"] == "state" && check["id"] == "cache").unwrap();
+    assert_eq!(told["supported"], false, "{told}");
+    let (why, remedy) = (told["why"].as_str().unwrap(), told["remedy"].as_str().unwrap());
+    assert!(why.contains(&format!("{name}: others may write there")), "{why}");
+    assert!(remedy.contains(&format!("chmod -R go-w {name}")), "{remedy}");
     for words in [
         &["kernels", "list"][..],
         &["schedulers", "show", "scx_layered@1.1.4"],
