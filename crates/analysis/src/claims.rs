@@ -5,6 +5,7 @@
 //! docs/method.md#m-claims). A claim about several comparisons is confirmed where each of them
 //! confirms it, and refuted by one of them; one without a finding leaves it open.
 
+mod about;
 mod basis;
 mod combined;
 mod conjunction;
@@ -16,14 +17,15 @@ mod rule;
 mod sentence;
 mod subjects;
 
+pub(crate) use about::ClaimsAbout;
 pub(crate) use basis::ClaimEvidence;
 pub(crate) use family::{ClaimedFindings, cap, decide_differences, findings};
 
 use crate::comparison_labels::{ComparisonLabel, in_words};
 use conjunction::together;
 use judged::Judged;
-use model::{Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Plan, Question, Role};
-use parts::{FindingsOfPairs, of_each_pair, parts};
+use model::{Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Plan, Question};
+use parts::{KnownFindings, parts};
 use sentence::{change, word};
 
 /// Why claims across workloads stay open where nothing tests them.
@@ -34,7 +36,7 @@ const GIVEN_AT_IMPORT: &str = "; the claim was given at import, when the data we
 
 /// Judges every claim of a plan.
 pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFinding> {
-    let known = of_each_pair(evidence);
+    let known = KnownFindings::of(plan, evidence);
     plan.claims.iter().enumerate().map(|claim| of_claim(plan, claim, evidence, &known)).collect()
 }
 
@@ -42,7 +44,7 @@ fn of_claim<'a>(
     plan: &Plan,
     (index, claim): (usize, &Claim),
     evidence: ClaimEvidence<'a>,
-    known: &FindingsOfPairs<'a>,
+    known: &KnownFindings<'a>,
 ) -> ClaimFinding {
     let mut parts = parts(plan, (index, claim), evidence, known);
     if claim.is_single() {
@@ -79,26 +81,6 @@ fn of_claim<'a>(
 
 /// Why a claim is open that a shortened campaign does not speak of.
 const LEFT_OUT: &str = "the question was not asked: --quick left out what it is about";
-
-/// Whether a claim about subjects is about this comparison, and if it is, whether the comparison is
-/// the other way round.
-pub(crate) fn is_about(plan: &Plan, claim: &Claim, question: &Question) -> Option<bool> {
-    let is_meant = question.role == Role::Primary
-        && !claim.is_across_workloads()
-        && !claim.is_combined()
-        && claim.metric.includes(&question.metric)
-        && match &claim.workload {
-            Some(label) => *label == question.workload,
-            // Margins of imported numbers repeat their cells.
-            None => plan.workload(&question.workload).is_some(),
-        };
-    let subject = plan.subject(&question.subject).filter(|_| is_meant)?;
-    let reference = plan.subject(&question.reference)?;
-    if claim.speaks_of(subject, reference) {
-        return Some(false);
-    }
-    claim.speaks_of(reference, subject).then_some(true)
-}
 
 fn tally(judged: &[Judged]) -> ClaimTally {
     let count =

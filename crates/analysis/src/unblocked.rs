@@ -14,7 +14,7 @@ mod samples;
 mod table;
 
 use crate::absent_runs::absent_by_number;
-use crate::claims::{ClaimEvidence, ClaimedFindings, claims, decide_differences, is_about};
+use crate::claims::{ClaimEvidence, ClaimedFindings, ClaimsAbout, claims, decide_differences};
 use crate::comparison::{deciding, effect_of};
 use crate::failures::{compare_counted, counted, failures_among, rounded};
 use crate::family::{holm_levels, holm_of};
@@ -31,8 +31,8 @@ use crate::trial_facts::{
     unlike_mix,
 };
 use model::{
-    Claim, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Question,
-    Record, Tail, Verdict, round_significant as round,
+    ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail,
+    Verdict, round_significant as round,
 };
 use samples::Samples;
 use stats::{TTest, ln};
@@ -91,24 +91,26 @@ fn claims_of(plan: &Plan, table: &Table<'_>, dimensions: &[String]) -> Vec<Claim
     }
     let families: Vec<Family<'_, '_>> =
         margins(dimensions).iter().map(|kept| table.family(kept, &Comparisons::All)).collect();
-    let every =
-        families.iter().flat_map(|family| (0..family.len()).map(move |number| (family, number)));
-    let is_claimed = |question: &Question| {
-        plan.claims.iter().any(|claim| is_about(plan, claim, question).is_some())
-    };
-    let asked: Vec<(&Family<'_, '_>, usize)> =
-        every.filter(|(family, number)| is_claimed(&family.question(*number))).collect();
+    let about = ClaimsAbout::of(plan);
+    let mut asked: Vec<(&Family<'_, '_>, usize)> = Vec::new();
+    // Of those the ones that each claim asks.
+    let mut of_claims = vec![Vec::new(); plan.claims.len()];
+    for (family, number) in
+        families.iter().flat_map(|family| (0..family.len()).map(move |number| (family, number)))
+    {
+        let known = about.about(&family.question(number));
+        if !known.is_empty() {
+            asked.push((family, number));
+        }
+        for (index, _) in known {
+            of_claims[index].push((family, number));
+        }
+    }
     let together = judge_claimed(plan, &asked);
-    let of_claim = |claim: &Claim| {
-        let is_own = |question: &Question| is_about(plan, claim, question).is_some();
-        let own: Vec<(&Family<'_, '_>, usize)> = asked
-            .iter()
-            .copied()
-            .filter(|(family, number)| is_own(&family.question(*number)))
-            .collect();
-        if own.len() == asked.len() { together.clone() } else { judge_claimed(plan, &own) }
+    let judge_own = |own: &Vec<(&Family<'_, '_>, usize)>| {
+        if own.len() == asked.len() { together.clone() } else { judge_claimed(plan, own) }
     };
-    let alone = plan.claims.iter().map(of_claim).collect();
+    let alone = of_claims.iter().map(judge_own).collect();
     let claimed = ClaimedFindings { together, alone };
     claims(plan, ClaimEvidence::without_blocks(&claimed, plan.alpha))
 }
@@ -313,9 +315,9 @@ mod tests {
     use crate::fixtures::{metric, plan, record};
     use crate::{GateLimit, GateOutcome, gate};
     use model::{
-        Caveat, CaveatCode, ClaimOutcome, ClaimedEffect, Comparisons, Direction, Doubt, Histogram,
-        Imported, ImportedDesign, ImportedOrder, Metric, Obstacle, Outcome, ParameterValue,
-        Parameters, Reduction, Sample, Strength, WorkloadPlan,
+        Caveat, CaveatCode, Claim, ClaimOutcome, ClaimedEffect, Comparisons, Direction, Doubt,
+        Histogram, Imported, ImportedDesign, ImportedOrder, Metric, Obstacle, Outcome,
+        ParameterValue, Parameters, Reduction, Sample, Strength, WorkloadPlan,
     };
     use rand::SeedableRng;
     use rand_chacha::ChaCha12Rng;

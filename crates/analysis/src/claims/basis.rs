@@ -25,7 +25,7 @@ pub(crate) struct ClaimEvidence<'a> {
 pub(crate) enum ClaimBasis {
     /// [`super::findings`], of a campaign in blocks.
     OwnTests,
-    /// The comparisons that [`super::is_about`] chose, of numbers without blocks.
+    /// The comparisons that [`super::ClaimsAbout`] chose, of numbers without blocks.
     WithoutBlocks,
     /// The declared family, where no test of other comparisons holds.
     DeclaredFamily,
@@ -62,7 +62,7 @@ impl<'a> ClaimEvidence<'a> {
         Self::own_tests(claimed, ClaimBasis::OwnTests, alpha)
     }
 
-    /// Findings of the comparisons that [`super::is_about`] chose, of numbers without blocks.
+    /// Findings of the comparisons that [`super::ClaimsAbout`] chose, of numbers without blocks.
     pub(crate) fn without_blocks(claimed: &'a ClaimedFindings, alpha: f64) -> Self {
         Self::own_tests(claimed, ClaimBasis::WithoutBlocks, alpha)
     }

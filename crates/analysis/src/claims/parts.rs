@@ -2,10 +2,11 @@
 //! (docs/method.md#m-claims). What has no finding stays a part: a claim about several
 //! comparisons is not shown by those that happen to be judged.
 
+use super::about::ClaimsAbout;
 use super::basis::{ClaimBasis, ClaimEvidence};
 use super::family::alike;
 use super::subjects::of_subjects;
-use super::{LEFT_OUT, combined, cross_workload, is_about};
+use super::{LEFT_OUT, combined, cross_workload};
 use model::{Claim, Finding, Plan, Question, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,20 +37,36 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Findings of pairs of subjects, by what those have alike that compare the same.
-pub(super) type FindingsOfPairs<'a> = BTreeMap<[&'a str; 4], &'a Finding>;
+/// The findings that claims about subjects are judged by, to be looked up.
+pub(super) struct KnownFindings<'a> {
+    /// By what those have alike that compare the same, each pair's first.
+    of_pairs: BTreeMap<[&'a str; 4], &'a Finding>,
+    /// Of numbers without blocks: by the place of the claim that each is about, with whether it
+    /// compares the other way round.
+    of_claims: BTreeMap<usize, Vec<(&'a Finding, bool)>>,
+}
 
-/// The findings that claims about pairs of subjects are judged by, each pair's first.
-pub(super) fn of_each_pair(evidence: ClaimEvidence<'_>) -> FindingsOfPairs<'_> {
-    let ClaimEvidence { findings, basis, .. } = evidence;
-    let mut of_pairs = BTreeMap::new();
-    for finding in findings {
-        let question = &finding.question;
-        if question.role == Role::Primary && basis.compares_subjects(question) {
-            of_pairs.entry(alike(question)).or_insert(finding);
+impl<'a> KnownFindings<'a> {
+    pub(super) fn of(plan: &Plan, evidence: ClaimEvidence<'a>) -> Self {
+        let ClaimEvidence { findings, basis, .. } = evidence;
+        let mut known = Self { of_pairs: BTreeMap::new(), of_claims: BTreeMap::new() };
+        if basis == ClaimBasis::WithoutBlocks {
+            let about = ClaimsAbout::of(plan);
+            for finding in findings {
+                for (index, is_turned) in about.about(&finding.question) {
+                    known.of_claims.entry(index).or_default().push((finding, is_turned));
+                }
+            }
+            return known;
         }
+        for finding in findings {
+            let question = &finding.question;
+            if question.role == Role::Primary && basis.compares_subjects(question) {
+                known.of_pairs.entry(alike(question)).or_insert(finding);
+            }
+        }
+        known
     }
-    of_pairs
 }
 
 /// All parts of a claim; none where nothing asks what it is about.
@@ -57,7 +74,7 @@ pub(super) fn parts<'a>(
     plan: &Plan,
     (index, claim): (usize, &Claim),
     evidence: ClaimEvidence<'a>,
-    known: &FindingsOfPairs<'a>,
+    known: &KnownFindings<'a>,
 ) -> Vec<Part<'a>> {
     let ClaimEvidence { findings, basis, .. } = evidence;
     let is_of_blocks = claim.is_across_workloads() || claim.is_combined();
@@ -72,10 +89,8 @@ pub(super) fn parts<'a>(
         return own.map(|finding| Part::found(finding, false)).collect();
     }
     if basis == ClaimBasis::WithoutBlocks {
-        let part = |finding: &'a Finding| {
-            Some(Part::found(finding, is_about(plan, claim, &finding.question)?))
-        };
-        return findings.iter().filter_map(part).collect();
+        let own = known.of_claims.get(&index).into_iter().flatten().copied();
+        return own.map(|(finding, is_turned)| Part::found(finding, is_turned)).collect();
     }
     of_pairs(plan, claim, known)
 }
@@ -97,7 +112,7 @@ fn of_each_metric<'a>(claim: &Claim, found: Vec<&'a Finding>) -> Vec<Part<'a>> {
 }
 
 /// The pairs of subjects, each once.
-fn of_pairs<'a>(plan: &Plan, claim: &Claim, known: &FindingsOfPairs<'a>) -> Vec<Part<'a>> {
+fn of_pairs<'a>(plan: &Plan, claim: &Claim, known: &KnownFindings<'a>) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'a>> = Vec::new();
     let mut seen: BTreeSet<[String; 4]> = BTreeSet::new();
     for asked in of_subjects(plan, claim) {
@@ -105,7 +120,7 @@ fn of_pairs<'a>(plan: &Plan, claim: &Claim, known: &FindingsOfPairs<'a>) -> Vec<
         if !seen.insert(alike(&question).map(str::to_owned)) {
             continue;
         }
-        let found = known.get(&alike(&question)).copied();
+        let found = known.of_pairs.get(&alike(&question)).copied();
         let with_turn = |finding: &'a Finding| {
             let is_turned = finding.question.subject != question.subject;
             (finding, is_turned)
