@@ -39,13 +39,22 @@ pub fn inert(text: &str) -> Cow<'_, str> {
     replaced(text, is_obeyed)
 }
 
-/// The same, and of what is longer than [`LONGEST_TEXT`] the rest is told by its number, in letters
-/// that every locale has.
+/// The same, and no longer than [`bounded_text`].
 #[must_use]
 pub fn inert_text(text: &str) -> Cow<'_, str> {
+    match bounded_text(text) {
+        Cow::Borrowed(text) => inert(text),
+        Cow::Owned(text) => Cow::Owned(inert(&text).into_owned()),
+    }
+}
+
+/// A text of which what is longer than [`LONGEST_TEXT`] is told by its number, in letters that every
+/// locale has.
+#[must_use]
+pub fn bounded_text(text: &str) -> Cow<'_, str> {
     match shortened(text, LONGEST_TEXT) {
-        Some((begin, more)) => Cow::Owned(format!("{}.. ({more} more characters)", inert(begin))),
-        None => inert(text),
+        Some((begin, more)) => Cow::Owned(format!("{begin}.. ({more} more characters)")),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -99,14 +108,24 @@ pub fn written_out(text: &str) -> Cow<'_, str> {
 /// [`LONGEST_LINE`] the rest is told by its number.
 #[must_use]
 pub fn legible_lines(text: &str) -> Cow<'_, str> {
+    lines_within(text, LONGEST_LINE)
+}
+
+/// The same of data that a person looks at: a value, which is one line, may have [`LONGEST_TEXT`].
+#[must_use]
+pub fn legible_data(text: &str) -> Cow<'_, str> {
+    lines_within(text, LONGEST_TEXT)
+}
+
+fn lines_within(text: &str, most: usize) -> Cow<'_, str> {
     // As many bytes as one line may have characters: nothing to count.
-    if text.len() <= LONGEST_LINE {
+    if text.len() <= most {
         return written_out(text);
     }
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-        match shortened(line, LONGEST_LINE) {
+        match shortened(line, most) {
             Some((begin, more)) => {
                 shown.push_str(&written_out(begin));
                 let _ = write!(shown, "… ({more} more characters)");
@@ -284,6 +303,10 @@ mod tests {
         let expected = format!("{}… (2 more characters)\nshort\n", "x".repeat(LONGEST_LINE));
         assert_eq!(shown, expected);
         assert_eq!(legible_lines("\u{202e}\tx\n"), "\\u202e\tx\n");
+        assert_eq!(legible_data(&long), written_out(&long), "of data more is shown");
+        let value = "x".repeat(LONGEST_TEXT);
+        let expected = format!("{value}… (1 more characters)\nshort\n");
+        assert_eq!(legible_data(&format!("{value}x\nshort\n")), expected);
     }
 
     #[test]

@@ -80,8 +80,8 @@ pub use format::{
 pub use given::{DEFAULT_ALPHA, GivenChoices};
 pub use histogram::{Histogram, HistogramError};
 pub use inert::{
-    LONGEST_LINE, LONGEST_TEXT, inert, inert_json, inert_lines, inert_text, is_obeyed,
-    legible_lines, written_out,
+    LONGEST_LINE, LONGEST_TEXT, bounded_text, inert, inert_json, inert_lines, inert_text,
+    is_obeyed, legible_data, legible_lines, written_out,
 };
 pub use kernel_version::KernelVersion;
 pub use level::Level;

@@ -2,7 +2,7 @@
 
 use crate::environment::FONTS;
 use contract::{Error, Result};
-use model::{legible_lines, written_out};
+use model::{legible_data, legible_lines, written_out};
 use report::{Language, Page};
 use rustix::termios::tcgetwinsize;
 use std::io::{IsTerminal, Write};
@@ -24,9 +24,10 @@ pub(crate) fn print_line(text: &str) -> Result<()> {
 }
 
 /// Writes text for a program to standard output: JSON, TOML, a script. All of it stands there,
-/// but a terminal obeys nothing of it.
+/// but a terminal obeys nothing of it; and where one shows it, no value is endless.
 pub(crate) fn print_data(text: &str) -> Result<()> {
-    print_bytes(written_out(text).as_bytes())
+    let shown = if is_read_by_a_person() { legible_data(text) } else { written_out(text) };
+    print_bytes(shown.as_bytes())
 }
 
 /// Whether a person reads standard output.

@@ -53,6 +53,7 @@ fn beside(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     if !facts.is_empty() {
         writeln!(output, "\n{}", report.language.word("Machine"))?;
         for (key, value) in facts {
+            let value = model::bounded_text(value);
             for line in crate::wrapped(&format!("{key}: {value}"), COLUMNS - 2) {
                 writeln!(output, "  {line}")?;
             }
@@ -60,9 +61,9 @@ fn beside(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(output, "\n{}", report.language.word("How to reproduce"))?;
     for command in &report.reproduce {
-        writeln!(output, "{}", continued(&model::inert(command)))?;
+        writeln!(output, "{}", continued(&model::inert_text(command)))?;
     }
-    let digest = model::inert(&report.plan_digest);
+    let digest = model::inert_text(&report.plan_digest);
     writeln!(output, "\n{}: {digest}", report.language.word("plan digest"))
 }
 

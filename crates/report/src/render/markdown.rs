@@ -73,7 +73,7 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
 /// the block: what stands behind it would be markup.
 pub(super) fn commands(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     for line in &report.reproduce {
-        writeln!(output, "    {}", model::inert(line))?;
+        writeln!(output, "    {}", model::inert_text(line))?;
     }
     Ok(())
 }
@@ -81,7 +81,7 @@ pub(super) fn commands(report: &Report, output: &mut dyn Write) -> io::Result<()
 /// What the commands have to give again. It comes from a file, and a backtick in it would end the
 /// code.
 pub(super) fn plan_digest(report: &Report) -> String {
-    let digest = model::inert(&report.plan_digest).replace('`', "'");
+    let digest = model::inert_text(&report.plan_digest).replace('`', "'");
     format!("{}: `{digest}`", report.language.word("plan digest"))
 }
 
@@ -200,8 +200,10 @@ fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
 
 /// Text that a page must not take for markup of its own: names come from files. What could run,
 /// fetch, link or call somebody cannot (`CommonMark` 0.31; GitHub's mentions and references to
-/// issues are no part of it, and only a sign without width keeps them from being found).
+/// issues are no part of it, and only a sign without width keeps them from being found). No more of it
+/// is drawn than a reader could go through.
 pub(super) fn plain(text: &str) -> String {
+    let text = model::bounded_text(text);
     let mut plain = String::with_capacity(text.len());
     let mut before = ' ';
     let mut letters = text.chars().peekable();

@@ -108,6 +108,25 @@ fn a_person_reads_each_kind_of_verdict_at_60_80_and_120_columns() {
 }
 
 #[test]
+fn what_a_campaign_says_at_endless_length_is_cut_in_every_text_and_said_to_be() {
+    let campaign = mixed();
+    let endless = "x".repeat(3 * model::LONGEST_TEXT);
+    for format in ["markdown", "pull-request", "mail", "terminal"] {
+        let mut report = view(&campaign.inputs());
+        let usual = rendered(&report, format, page(80)).len();
+        report.environment.0.insert("kernel.release".to_owned(), endless.clone());
+        report.title.clone_from(&endless);
+        report.reproduce.push(endless.clone());
+        let text = rendered(&report, format, page(80));
+        // Three texts that are cut, in lines of a mail that each begin anew.
+        assert!(text.len() < usual + 4 * model::LONGEST_TEXT, "{format}: {} bytes", text.len());
+        let told = text.replace(['\n', ' '], "");
+        let missing = format!("..({}morecharacters)", 2 * model::LONGEST_TEXT);
+        assert!(told.contains(&missing), "{format}");
+    }
+}
+
+#[test]
 fn a_comment_on_a_change_and_a_mail_hold_the_verdicts_in_little_room() {
     expect_file!["../golden/mixed.pr.md"].assert_eq(&drawn(&mixed(), "pull-request", page(80)));
     let mail = drawn(&mixed(), "mail", page(120));
