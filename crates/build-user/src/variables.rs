@@ -1,20 +1,24 @@
-//! The environment of a build: what says how registries are reached and where tools of this machine
-//! lie, and nothing else. Whatever is not listed stays with the caller.
+//! The environment of a build: what says how registries are reached, where tools of this machine
+//! lie and with which of them a kernel is built, and nothing else. Whatever is not listed stays with the caller.
 
 use std::ffi::OsString;
 
 /// Names that a build gets.
-const PASSED: [&str; 19] = [
+const PASSED: [&str; 23] = [
     "all_proxy",
     "ALL_PROXY",
     "CARGO_BUILD_JOBS",
     "CARGO_REGISTRY_DEFAULT",
+    "CROSS_COMPILE",
     "http_proxy",
     "HTTP_PROXY",
     "https_proxy",
     "HTTPS_PROXY",
     "JAVA_HOME",
+    "KCFLAGS",
     "LIBCLANG_PATH",
+    "LLVM",
+    "LLVM_IAS",
     "M2_HOME",
     "MAVEN_ARGS",
     "MAVEN_HOME",
@@ -94,6 +98,8 @@ mod tests {
             ("SSL_CERT_FILE", "/etc/ssl/keys/ca.pem"),
             ("MAVEN_OPTS", "-Xmx512m -Dhttps.proxyHost=proxy.example"),
             ("JAVA_HOME", "/usr/lib/jvm/default-java"),
+            ("LLVM", "-19"),
+            ("KCFLAGS", "-O3 -march=native"),
         ] {
             assert!(is_passed(name, value), "{name}={value}");
         }

@@ -5,6 +5,7 @@ use artefacts::commit_entry::put;
 use artefacts::lock::CacheLock;
 use artefacts::programs::{Programs, command, last_lines, output_of};
 use artefacts::{Error, ErrorKind, Result, digest};
+use build_user::{BuildUser, BuildVariables, Views, take_file};
 use kernels::cache_entry::{
     CONFIG, FORMAT, IMAGE, Stored, directory_name, read_stored, write_stored,
 };
@@ -12,7 +13,6 @@ use kernels::is_build_name;
 use kernels::release_of_image;
 
 use kernels::{FetchProgress, Kernel, Kernels};
-use rustix::process::geteuid;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -33,10 +33,23 @@ const NEEDED: &[(&str, &str)] = &[
 const LEAST_PAHOLE: (u32, u32) = (1, 26);
 /// End of a log that is read for the reason of a failure.
 const LOG_TAIL: u64 = 64 << 10;
-/// Said of a kernel that root builds: unlike schedulers and services, kernels have no build user.
-const AS_ROOT: &str = "is built as root: there is no build user for kernels, so the Makefiles, scripts \
-                       and tools of its tree run with root's rights; build a tree of somebody you do \
-                       not trust as another user";
+/// Said of a kernel that root builds, with why there is no build user.
+const AS_ROOT: &str = "is built as root, with the Makefiles, scripts and tools of its tree: build a tree \
+                       of somebody you do not trust as another user";
+/// What make leaves below its work directory.
+const BUILT_IMAGE: &str = "arch/x86/boot/bzImage";
+const BUILT_CONFIG: &str = ".config";
+/// Everybody reads what is taken over.
+const TAKEN_MODE: u32 = 0o644;
+/// The fragments, below a directory that only they are in.
+const FRAGMENTS: &str = "fragments.config";
+/// git reads no tree of another user unless it is told to, and a kernel's release has what git says. The
+/// build user runs whatever the tree's configuration names; it runs the tree's Makefiles, too.
+const GIT_READS_ANY_TREE: [(&str, &str); 3] = [
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "safe.directory"),
+    ("GIT_CONFIG_VALUE_0", "*"),
+];
 
 /// What to build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,21 +73,24 @@ pub enum KernelSource {
     Debian(u32, u32),
 }
 
-/// Builds a kernel and puts it into the cache.
+/// Builds a kernel and puts it into the cache. Where root builds, a build user does, who gets these
+/// variables (`build_user::BuildUser`); where there is none, that is told with the reason.
 ///
 /// # Errors
 /// When a program is missing, a fragment's line takes no effect, or the build fails.
 pub fn build(
     kernels: &Kernels,
     build: &Build,
+    variables: &BuildVariables,
     progress: &mut dyn FnMut(FetchProgress),
 ) -> Result<Kernel> {
-    Builder { kernels }.build(build, progress)
+    Builder { kernels, variables }.build(build, progress)
 }
 
 /// Builds for one cache.
 struct Builder<'k> {
     kernels: &'k Kernels,
+    variables: &'k BuildVariables,
 }
 
 impl Builder<'_> {
@@ -102,11 +118,13 @@ impl Builder<'_> {
             let remedy = format!("schedlab kernels remove {name}, or choose another name");
             return Err(Error::usage(attempted, "there is one of that name", remedy));
         }
-        if geteuid().is_root() {
-            progress(FetchProgress::Note(format!("{name} {AS_ROOT}")));
-        }
+        let found = BuildUser::find(self.kernels.programs(), self.variables);
+        let user = found.unwrap_or_else(|why| {
+            progress(FetchProgress::Note(format!("{name} {AS_ROOT} ({why})")));
+            None
+        });
         let draft = self.kernels.incoming(&name);
-        let outcome = self.build_in(&draft, build, &wanted, progress);
+        let outcome = self.build_in(&draft, build, (&wanted, user.as_ref()), progress);
         let outcome = outcome.and_then(|()| put(&draft, &target, &lock));
         if let Err(error) = outcome {
             // The error that matters is the first one; a later build sweeps again.
@@ -120,21 +138,28 @@ impl Builder<'_> {
         &self,
         draft: &Path,
         build: &Build,
-        wanted: &[Wish],
+        (wanted, user): (&[Wish], Option<&BuildUser>),
         progress: &mut dyn FnMut(FetchProgress),
     ) -> Result<()> {
         let name = format!("build:{}", build.name);
-        let work = draft.join("work");
-        fs::create_dir_all(&work).map_err(|error| Error::file("make", &work, error))?;
-        let (tree, origin) = self.source(&build.source, draft, progress)?;
-        let make =
-            Make { programs: self.kernels.programs(), tree: &tree, work: &work, name: &name };
-        let fragments = work.join("fragments.config");
+        let [work, given, log] = ["work", "given", "build.log"].map(|name| draft.join(name));
+        for directory in [&work, &given] {
+            fs::create_dir_all(directory).map_err(|error| Error::file("make", directory, error))?;
+        }
+        let fragments = given.join(FRAGMENTS);
         fs::write(&fragments, merged(wanted))
             .map_err(|error| Error::file("write", &fragments, error))?;
-        let mut setting = format!("KCONFIG_ALLCONFIG={}", fragments.display());
-        make.run(&[std::mem::take(&mut setting), "allnoconfig".to_owned()], progress)?;
-        let config = work.join(".config");
+        let (tree, origin) = self.source(&build.source, draft, progress)?;
+        let place = BuildPlace::of(user, [&tree, &work, &given])
+            .map_err(|error| Error::file("build in", &work, error))?;
+        let origin = origin.unwrap_or_else(|| self.describe(&tree, &place));
+        let make =
+            Make { programs: self.kernels.programs(), place: &place, log: &log, name: &name };
+        let setting = format!("KCONFIG_ALLCONFIG={}", place.given.join(FRAGMENTS).display());
+        make.run(&[setting, "allnoconfig".to_owned()], progress)?;
+        let take = |made: &str, to: &Path| take_file(&work, Path::new(made), to, TAKEN_MODE);
+        let (image, config) = (draft.join(IMAGE), draft.join(CONFIG));
+        take(BUILT_CONFIG, &config)?;
         let text =
             fs::read_to_string(&config).map_err(|error| Error::file("read", &config, error))?;
         let broken = disobeyed(wanted, &text);
@@ -147,19 +172,21 @@ impl Builder<'_> {
             ));
         }
         make.run(&[format!("-j{}", build.jobs.max(1)), "bzImage".to_owned()], progress)?;
-        let image = work.join("arch/x86/boot/bzImage");
-        let release = release_of_image(&image)?;
-        let copy = |from: &Path, to: &str| {
-            let to = draft.join(to);
-            fs::copy(from, &to).map(drop).map_err(|error| Error::file("copy", from, error))
-        };
-        copy(&image, IMAGE)?;
-        copy(&config, CONFIG)?;
-        let mut rest = vec![work];
+        take(BUILT_IMAGE, &image)?;
+        take(BUILT_CONFIG, &config)?;
+        let mut rest = vec![work, given];
         rest.extend(Some(draft.join("source")).filter(|path| path.exists()));
         for path in rest {
             fs::remove_dir_all(&path).map_err(|error| Error::file("remove", &path, error))?;
         }
+        fs::remove_file(&log).map_err(|error| Error::file("remove", &log, error))?;
+        self.describe_in(draft, name, origin)
+    }
+
+    /// Writes the page of a kernel whose image lies in the draft.
+    fn describe_in(&self, draft: &Path, name: String, origin: String) -> Result<()> {
+        let image = draft.join(IMAGE);
+        let release = release_of_image(&image)?;
         let version = release.parse().map_err(|error| {
             Error::environment(format!("cannot name the release of {name}"), error)
         })?;
@@ -170,7 +197,7 @@ impl Builder<'_> {
                 name,
                 version,
                 release,
-                digest: digest::of_file(&draft.join(IMAGE))?.0,
+                digest: digest::of_file(&image)?.0,
                 modules_digest: None,
                 packages: Vec::new(),
                 origin: Some(origin),
@@ -178,13 +205,13 @@ impl Builder<'_> {
         )
     }
 
-    /// The source tree, and what it is called.
+    /// The source tree, and what it is called where git is not asked.
     fn source(
         &self,
         source: &KernelSource,
         draft: &Path,
         progress: &mut dyn FnMut(FetchProgress),
-    ) -> Result<(PathBuf, String)> {
+    ) -> Result<(PathBuf, Option<String>)> {
         match source {
             KernelSource::Directory(tree) => {
                 if !tree.join("Kconfig").is_file() || !tree.join("arch/x86").is_dir() {
@@ -196,20 +223,21 @@ impl Builder<'_> {
                 }
                 let tree =
                     fs::canonicalize(tree).map_err(|error| Error::file("find", tree, error))?;
-                let origin = self.describe(&tree);
-                Ok((tree, origin))
+                Ok((tree, None))
             }
             KernelSource::Debian(major, minor) => {
-                self.debian_source(&format!("linux-source-{major}.{minor}"), draft, progress)
+                let package = format!("linux-source-{major}.{minor}");
+                let (tree, origin) = self.debian_source(&package, draft, progress)?;
+                Ok((tree, Some(origin)))
             }
         }
     }
 
-    /// What git calls a tree, or only its path.
-    fn describe(&self, tree: &Path) -> String {
+    /// What git calls a tree, or only its path. It runs programs that the tree's configuration names.
+    fn describe(&self, tree: &Path, place: &BuildPlace) -> String {
         let described = self.kernels.programs().find("git").and_then(|git| {
-            let mut git = command(&git);
-            git.arg("-C").arg(tree).args(["describe", "--always", "--dirty", "--tags"]);
+            let mut git = place.command(&git).ok()?;
+            git.arg("-C").arg(&place.tree).args(["describe", "--always", "--dirty", "--tags"]);
             output_of(&mut git, "cannot describe the source").ok()
         });
         let described = described.map(|text| String::from_utf8_lossy(&text).trim().to_owned());
@@ -298,11 +326,45 @@ fn version_of(text: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Runs make in a work directory outside of the tree.
+/// Where programs of the tree run: the caller's own directories, or those that a build user sees in
+/// place of them.
+struct BuildPlace {
+    tree: PathBuf,
+    /// What make writes into, outside of the tree.
+    work: PathBuf,
+    given: PathBuf,
+    views: Option<Views>,
+}
+
+impl BuildPlace {
+    /// Nothing but the work directory becomes a build user's.
+    fn of(user: Option<&BuildUser>, [tree, work, given]: [&Path; 3]) -> std::io::Result<Self> {
+        let Some(user) = user else {
+            let [tree, work, given] = [tree, work, given].map(Path::to_owned);
+            return Ok(Self { tree, work, given, views: None });
+        };
+        user.give(work)?;
+        let mut views = Views::new(user)?;
+        let tree = views.show("tree", tree)?;
+        let work = views.show("work", work)?;
+        let given = views.show("given", given)?;
+        Ok(Self { tree, work, given, views: Some(views) })
+    }
+
+    fn command(&self, program: &Path) -> std::io::Result<Command> {
+        let Some(views) = &self.views else { return Ok(command(program)) };
+        let mut command = views.command(program, &self.work)?;
+        command.envs(GIT_READS_ANY_TREE);
+        Ok(command)
+    }
+}
+
+/// Runs make in a work directory outside of the tree. What it says goes into the log, which is the
+/// caller's.
 struct Make<'a> {
     programs: &'a Programs,
-    tree: &'a Path,
-    work: &'a Path,
+    place: &'a BuildPlace,
+    log: &'a Path,
     name: &'a str,
 }
 
@@ -310,36 +372,36 @@ impl Make<'_> {
     fn run(&self, arguments: &[String], progress: &mut dyn FnMut(FetchProgress)) -> Result<()> {
         let attempted = format!("cannot build {}", self.name);
         let make = self.programs.need("make", &attempted, "apt-get install make")?;
-        let log_path = self.work.join("build.log");
-        let fail = |error: std::io::Error| Error::file("write", &log_path, error);
-        let log = File::create(&log_path).map_err(fail)?;
+        let fail = |error: std::io::Error| Error::file("write", self.log, error);
+        let log = File::create(self.log).map_err(fail)?;
         let errors = log.try_clone().map_err(fail)?;
-        let mut child = self
-            .command(&make)
-            .args(arguments)
-            .stdout(Stdio::from(log))
-            .stderr(Stdio::from(errors))
-            .spawn()
-            .map_err(|error| Error::environment(&attempted, format!("cannot run make: {error}")))?;
+        let lost = |error: std::io::Error| {
+            Error::environment(&attempted, format!("cannot run make: {error}"))
+        };
+        let mut command = self.command(&make).map_err(lost)?;
+        command.args(arguments).stdout(Stdio::from(log)).stderr(Stdio::from(errors));
+        let mut child = command.spawn().map_err(lost)?;
         let status = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break status,
                 Ok(None) => std::thread::sleep(Duration::from_millis(200)),
                 Err(error) => return Err(Error::environment(attempted, error)),
             }
-            let step = tail(&log_path).lines().last().unwrap_or_default().trim().to_owned();
+            let step = tail(self.log).lines().last().unwrap_or_default().trim().to_owned();
             progress(FetchProgress::Building { kernel: self.name.to_owned(), step });
         };
         if status.success() {
             return Ok(());
         }
-        let told = tail(&log_path);
+        let told = tail(self.log);
         let reason = told.lines().find(|line| line.contains("error:") || line.contains("***"));
         let cause = reason.map_or_else(|| last_lines(&told), |line| line.trim().to_owned());
         let remedy = if told.contains("libelf") || told.contains("gelf.h") {
             "apt-get install libelf-dev"
         } else if told.contains("mrproper") {
             "the tree was built in before: run make mrproper in it, or name a clean one"
+        } else if told.contains("Permission denied") && self.place.views.is_some() {
+            "a user without privileges builds it, who has to be able to read it: chmod -R a+rX the tree"
         } else {
             ""
         };
@@ -347,17 +409,17 @@ impl Make<'_> {
     }
 
     /// The same source and configuration give the same bytes: neither user nor time is in them.
-    fn command(&self, make: &Path) -> Command {
-        let mut command = command(make);
+    fn command(&self, make: &Path) -> std::io::Result<Command> {
+        let mut command = self.place.command(make)?;
         command
             .arg("-C")
-            .arg(self.tree)
-            .arg(format!("O={}", self.work.display()))
+            .arg(&self.place.tree)
+            .arg(format!("O={}", self.place.work.display()))
             .arg("ARCH=x86_64")
             .env("KBUILD_BUILD_USER", "schedlab")
             .env("KBUILD_BUILD_HOST", "schedlab")
             .env("KBUILD_BUILD_TIMESTAMP", "1970-01-01 00:00:00 UTC");
-        command
+        Ok(command)
     }
 }
 
@@ -377,7 +439,8 @@ fn tail(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use rustix::process::geteuid;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     #[test]
     fn every_missing_program_is_named_at_once() {
@@ -389,22 +452,100 @@ mod tests {
             fragments: vec!["sched-ext".to_owned()],
             jobs: 1,
         };
-        let error = build(&kernels, &wanted, &mut |_| {}).unwrap_err();
+        let none = BuildVariables::default();
+        let error = build(&kernels, &wanted, &none, &mut |_| {}).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Unsupported);
         for package in ["flex", "bison", "bc", "dwarves", "libelf-dev"] {
             assert!(error.remedy.contains(package), "{error}");
         }
     }
 
+    /// A directory that everybody reads, with a program of each name that is needed; make is a script.
+    fn tools(make: &str) -> tempfile::TempDir {
+        let tools = tempfile::tempdir().unwrap();
+        let open = || fs::Permissions::from_mode(0o755);
+        fs::set_permissions(tools.path(), open()).unwrap();
+        for (program, _) in NEEDED {
+            let path = tools.path().join(program);
+            fs::write(&path, if *program == "make" { make } else { "" }).unwrap();
+            fs::set_permissions(&path, open()).unwrap();
+        }
+        tools
+    }
+
+    /// Obeys every line, and copies the image of the tree; says who it is.
+    const MAKE: &str = r##"#!/bin/sh
+set -e
+tree=$2 work=${3#O=}
+case $5 in
+KCONFIG_ALLCONFIG=*)
+    { cat "${5#KCONFIG_ALLCONFIG=}"; echo "# made by $(id -u)"; } > "$work/.config" ;;
+*)
+    mkdir -p "$work/arch/x86/boot"
+    if test -e "$tree/hostile"; then
+        ln -s /etc/shadow "$work/arch/x86/boot/bzImage"
+    else
+        cp "$tree/image" "$work/arch/x86/boot/bzImage"
+    fi ;;
+esac
+"##;
+
+    #[test]
+    fn a_build_user_runs_the_makefiles_of_a_kernel_and_the_caller_takes_it_over() {
+        const SYSTEM: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+        let none = BuildVariables::default();
+        let Ok(Some(_)) = BuildUser::find(&Programs::new(SYSTEM), &none) else {
+            testing::skip("builds have a user of their own where root has privileges to give up");
+            return;
+        };
+        // The cache is closed to others, a tree of sources is not.
+        let (cache, tree, tools) =
+            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tools(MAKE));
+        fs::set_permissions(tree.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir_all(tree.path().join("arch/x86")).unwrap();
+        fs::write(tree.path().join("Kconfig"), "").unwrap();
+        // A boot header whose release stands at 0x200 and 0x100 (Documentation/arch/x86/boot.rst).
+        let mut image = vec![0; 0x400];
+        image[0x202..0x206].copy_from_slice(b"HdrS");
+        image[0x20e..0x210].copy_from_slice(&[0x00, 0x01]);
+        image[0x300..0x30f].copy_from_slice(b"6.12.0-schedlab");
+        fs::write(tree.path().join("image"), &image).unwrap();
+        let path = format!("{}:{SYSTEM}", tools.path().display());
+        let kernels = Kernels::open(cache.path().to_owned(), &path);
+        let of = |name: &str| Build {
+            name: name.to_owned(),
+            source: KernelSource::Directory(tree.path().to_owned()),
+            fragments: Vec::new(),
+            jobs: 1,
+        };
+        let mut notes = Vec::new();
+        let built = build(&kernels, &of("mine"), &none, &mut |progress| {
+            if let FetchProgress::Note(note) = progress {
+                notes.push(note);
+            }
+        });
+        assert_eq!(built.unwrap().release, "6.12.0-schedlab");
+        assert_eq!(notes.iter().find(|note| note.contains("as root")), None);
+        let stored = kernels.directory().join(directory_name("build:mine"));
+        let config = fs::read_to_string(stored.join(CONFIG)).unwrap();
+        assert!(config.contains("# made by ") && !config.contains("# made by 0\n"), "{config}");
+        assert_eq!(fs::read(stored.join(IMAGE)).unwrap(), image);
+        assert_eq!(fs::metadata(stored.join(IMAGE)).unwrap().uid(), 0);
+        for left in ["work", "given", "build.log"] {
+            assert!(!stored.join(left).exists(), "{left}");
+        }
+        // A link in place of the image leads root nowhere.
+        fs::write(tree.path().join("hostile"), "").unwrap();
+        let error = build(&kernels, &of("other"), &none, &mut |_| {}).unwrap_err();
+        assert!(error.to_string().contains("take over"), "{error}");
+        assert!(!kernels.directory().join(directory_name("build:other")).exists());
+    }
+
     #[test]
     fn root_is_told_that_the_makefiles_of_a_kernel_run_as_root_before_any_does() {
-        let (cache, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        // What is needed is found, and nothing of it is started: the tree is none.
-        for (program, _) in NEEDED {
-            let program = tools.path().join(program);
-            fs::write(&program, "").unwrap();
-            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        }
+        let (cache, tools) = (tempfile::tempdir().unwrap(), tools(""));
+        // What is needed is found, and nothing of it is started: the tree is none. What a build user
+        // needs is not.
         let kernels = Kernels::open(cache.path().to_owned(), &tools.path().display().to_string());
         let wanted = Build {
             name: "mine".to_owned(),
@@ -413,14 +554,14 @@ mod tests {
             jobs: 1,
         };
         let mut notes = Vec::new();
-        let error = build(&kernels, &wanted, &mut |progress| {
+        let error = build(&kernels, &wanted, &BuildVariables::default(), &mut |progress| {
             if let FetchProgress::Note(note) = progress {
                 notes.push(note);
             }
         })
         .unwrap_err();
         assert!(error.cause.contains("no source tree"), "{error}");
-        let is_told = notes.iter().any(|note| note.starts_with("build:mine is built as root: "));
+        let is_told = notes.iter().any(|note| note.starts_with("build:mine is built as root, "));
         assert_eq!(is_told, geteuid().is_root(), "{notes:?}");
     }
 

@@ -4,7 +4,7 @@ use crate::cli::Common;
 use crate::cli::kernels::{
     KernelsAction, KernelsBuild, KernelsFetch, KernelsList, KernelsRemove, KernelsShow,
 };
-use crate::environment::{cache_directory, search_path};
+use crate::environment::{build_variables, cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::output::{print, print_data, tell};
 use crate::trusted_cache::trusted_cache;
@@ -206,7 +206,8 @@ fn build(kernels: &Kernels, arguments: &KernelsBuild) -> Result<ExitCode> {
         jobs: jobs.unwrap_or(1),
     };
     let mut line = ProgressLine::new();
-    let built = builds::build(kernels, &build, &mut |progress| line.note(&progress));
+    let variables = build_variables();
+    let built = builds::build(kernels, &build, &variables, &mut |progress| line.note(&progress));
     line.clear();
     print(&details(&built.map_err(venues::artefact_error)?))?;
     Ok(ExitCode::Done)
