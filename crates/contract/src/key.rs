@@ -14,17 +14,33 @@ use std::marker::PhantomData;
 pub type Tables = BTreeMap<String, BTreeMap<String, String>>;
 
 /// A declared parameter, and the type that its value is read as: `u64` of a count, of a duration
-/// (in nanoseconds) and of a size (in bytes), `f64` of a number, `bool` of a flag, `str` of a text
-/// and of a choice, `[String]` of words, [`Tables`] of a table.
+/// (in nanoseconds) and of a size (in bytes), `f64` of a number, `bool` of a flag, `str` of a text,
+/// a [`WordChoice`] of one of some words, `[String]` of words, [`Tables`] of a table.
 #[derive(Debug)]
 pub struct Key<T: ?Sized> {
     declared: Parameter,
     read_as: PhantomData<T>,
 }
 
+/// A type of a workload that a parameter with a choice of words is read as. Its words are declared
+/// here and nowhere else: code compares and matches its values.
+pub trait WordChoice: Copy + PartialEq + 'static {
+    /// Each word with the value that it stands for, in the order in which help shows them; 16 at
+    /// most.
+    const WORDS: &'static [(&'static str, Self)];
+
+    /// The word that stands for it.
+    fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, value)| *value == self).map_or("", |(word, _)| *word)
+    }
+}
+
+/// Most words of a choice.
+const MOST_WORDS: usize = 16;
+
 /// What values of parameters are read as.
 pub trait Readable {
-    /// Borrowed from the parameters, where it is no number.
+    /// Borrowed from the parameters, where it is a text, words or a table.
     type Read<'p>;
 
     /// The value; none of another kind.
@@ -81,6 +97,15 @@ impl Readable for Tables {
 
     fn read(value: &ParameterValue) -> Option<&Tables> {
         if let ParameterValue::Table(value) = value { Some(value) } else { None }
+    }
+}
+
+impl<T: WordChoice> Readable for T {
+    type Read<'p> = T;
+
+    fn read(value: &ParameterValue) -> Option<T> {
+        let ParameterValue::Text(text) = value else { return None };
+        T::WORDS.iter().find(|(word, _)| word == text).map(|(_, value)| *value)
     }
 }
 
@@ -196,8 +221,33 @@ impl Key<bool> {
     }
 }
 
+impl<T: WordChoice> Key<T> {
+    /// The words, and empty ones after them: the length of an array cannot depend on a type.
+    const PADDED: &'static [&'static str; MOST_WORDS] = &{
+        let mut words = [""; MOST_WORDS];
+        let mut at = 0;
+        while at < T::WORDS.len() {
+            words[at] = T::WORDS[at].0;
+            at += 1;
+        }
+        words
+    };
+
+    /// The words alone.
+    const LISTED: &'static [&'static str] = Self::PADDED.split_at(T::WORDS.len()).0;
+
+    /// One of the words of its type.
+    ///
+    /// # Panics
+    /// Where the default is none of them. A constant with such a key does not compile.
+    pub const fn choice(name: &'static str, default: &'static str, summary: &'static str) -> Self {
+        assert!(is_among(default, Self::LISTED), "the default is none of the words");
+        Self::new(name, ParameterKind::Choice(Self::LISTED), default, summary)
+    }
+}
+
 impl Key<str> {
-    /// One of some words.
+    /// One of some words, as text.
     pub const fn choice(
         name: &'static str,
         words: &'static [&'static str],
@@ -225,6 +275,33 @@ impl Key<Tables> {
     pub const fn table(name: &'static str, summary: &'static str) -> Self {
         Self::new(name, ParameterKind::Table, "", summary)
     }
+}
+
+/// Whether it is one of these words.
+const fn is_among(word: &str, words: &[&str]) -> bool {
+    let mut at = 0;
+    while at < words.len() {
+        if is_same(word.as_bytes(), words[at].as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// As `==`, which is not for constants.
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
 }
 
 /// Declares the keys of a workload's parameters, and the list of them in this order:
@@ -287,6 +364,17 @@ pub const fn join_declared<const COUNT: usize>(parts: &[&[Parameter]]) -> [Param
 mod tests {
     use super::*;
 
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Mode {
+        Fresh,
+        Warm,
+    }
+
+    impl WordChoice for Mode {
+        const WORDS: &'static [(&'static str, Self)] =
+            &[("fresh", Self::Fresh), ("warm", Self::Warm)];
+    }
+
     keys! {
         OWN;
         LOOPS: u64 = count("loops", 1, 100, "10", "Rounds"),
@@ -297,7 +385,7 @@ mod tests {
     keys! {
         SHARED;
         TARGET: u64 = duration("target", 1, 1_000_000_000, "250ms", "What it may take"),
-        MODE: str = choice("mode", &["fresh", "warm"], "fresh", "How it runs"),
+        MODE: Mode = choice("mode", "fresh", "How it runs"),
         IS_PINNED: bool = flag("pinned", "true", "Whether it stays"),
         SCALE: f64 = number("scale", 0.0, 1e6, "1", "Factor"),
         METRICS: Tables = table("metrics", "Figures"),
@@ -323,10 +411,23 @@ mod tests {
         assert_eq!(START.of(&parameters), ["true", "x"]);
         assert_eq!(FOR.of(&parameters), 1_000);
         assert_eq!(TARGET.of(&parameters), 250_000_000);
-        assert_eq!(MODE.of(&parameters), "fresh");
+        assert_eq!(MODE.of(&parameters), Mode::Fresh);
         assert!(IS_PINNED.of(&parameters));
         assert_eq!(SCALE.of(&parameters).to_bits(), 1.0_f64.to_bits());
         assert!(METRICS.of(&parameters).is_empty());
+    }
+
+    #[test]
+    fn a_choice_is_declared_with_the_words_of_its_type_and_read_as_what_they_stand_for() {
+        let ParameterKind::Choice(words) = MODE.declared().kind else { panic!("another kind") };
+        assert_eq!(words, ["fresh", "warm"]);
+        for (word, value) in [("fresh", Mode::Fresh), ("warm", Mode::Warm)] {
+            let parameters = Parameter::values(SHARED, &[("mode", word)]).unwrap();
+            assert_eq!((MODE.of(&parameters), value.word()), (value, word));
+        }
+        assert_eq!(Mode::read(&ParameterValue::Text("cold".to_owned())), None);
+        assert_eq!(Mode::read(&ParameterValue::Flag(true)), None);
+        assert!(is_among("warm", words) && !is_among("war", words) && !is_among("cold", words));
     }
 
     #[test]

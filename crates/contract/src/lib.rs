@@ -50,7 +50,7 @@ pub use host_load::{
     HostLoadAnswer, HostLoadOrder, HostLoadSettings,
 };
 pub use interrupt::Interrupt;
-pub use key::{Key, Readable, Tables, count_declared, join_declared};
+pub use key::{Key, Readable, Tables, WordChoice, count_declared, join_declared};
 pub use launch::{APART, CpuQuota, IoGroup, LaunchSpec, ServerGroups};
 pub use log::{LOG_PREFIX, LOG_VARIABLE, is_log_line};
 pub use long_lived_service::LongLivedService;

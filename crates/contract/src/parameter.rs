@@ -89,16 +89,22 @@ impl Parameter {
     }
 
     /// Whether all that is declared is among these values and of its kind, so that its key can read
-    /// it. Limits are not looked at: `plan` held every value against them.
+    /// it; of a choice, one of its words. Limits are not looked at: `plan` held every value against
+    /// them.
     ///
     /// # Errors
-    /// Each that is not there, or of another kind.
+    /// Each that is not there, of another kind, or another word.
     pub fn check(declared: &[Parameter], parameters: &Parameters) -> Result<(), Vec<Problem>> {
         let problem = |Parameter { name, kind, .. }: &Parameter| match parameters.0.get(*name) {
             None => Some(format!(
                 "the parameter `{name}` is absent: the plan may be of another version"
             )),
             Some(value) if kind.holds(value) => None,
+            Some(ParameterValue::Text(word)) if matches!(kind, ParameterKind::Choice(_)) => {
+                Some(format!(
+                    "the parameter `{name}` has no word {word:?}: the plan may be of another version"
+                ))
+            }
             Some(_) => Some(format!(
                 "the parameter `{name}` is of another kind: the plan may be of another version"
             )),
@@ -163,19 +169,20 @@ impl Parameter {
 }
 
 impl ParameterKind {
-    /// Whether a value is of this kind, whatever its limits.
+    /// Whether a value is of this kind, whatever its limits; of a choice, one of its words.
     fn holds(&self, value: &ParameterValue) -> bool {
-        matches!(
-            (self, value),
+        match (self, value) {
+            (Self::Choice(words), ParameterValue::Text(word)) => words.contains(&word.as_str()),
             (Self::Count { .. }, ParameterValue::Count(_))
-                | (Self::Duration { .. }, ParameterValue::Duration(_))
-                | (Self::Size { .. }, ParameterValue::Size(_))
-                | (Self::Number { .. }, ParameterValue::Number(_))
-                | (Self::Choice(_) | Self::Text, ParameterValue::Text(_))
-                | (Self::Flag, ParameterValue::Flag(_))
-                | (Self::Words, ParameterValue::Words(_))
-                | (Self::Table, ParameterValue::Table(_))
-        )
+            | (Self::Duration { .. }, ParameterValue::Duration(_))
+            | (Self::Size { .. }, ParameterValue::Size(_))
+            | (Self::Number { .. }, ParameterValue::Number(_))
+            | (Self::Text, ParameterValue::Text(_))
+            | (Self::Flag, ParameterValue::Flag(_))
+            | (Self::Words, ParameterValue::Words(_))
+            | (Self::Table, ParameterValue::Table(_)) => true,
+            _ => false,
+        }
     }
 }
 
@@ -293,6 +300,21 @@ mod tests {
                 assert_eq!(checked.is_ok(), at == other, "{text} as {kind:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_word_that_a_choice_does_not_have_is_named() {
+        let kind = ParameterKind::Choice(&["count", "skip"]);
+        let declared = [Parameter { name: "missed", kind, default: None, summary: "" }];
+        let check = |value| {
+            let parameters = Parameters([("missed".to_owned(), value)].into());
+            Parameter::check(&declared, &parameters).map_err(|why| Problem::joined(&why))
+        };
+        assert_eq!(check(ParameterValue::Text("skip".to_owned())), Ok(()));
+        let unknown = check(ParameterValue::Text("skipped".to_owned())).unwrap_err();
+        assert!(unknown.contains("`missed` has no word \"skipped\""), "{unknown}");
+        let other = check(ParameterValue::Count(1)).unwrap_err();
+        assert!(other.contains("`missed` is of another kind"), "{other}");
     }
 
     #[test]

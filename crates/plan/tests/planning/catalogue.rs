@@ -4,8 +4,8 @@
 use crate::venues::VENUES;
 use contract::{
     AttachedProbe, BootKnob, BootSpec, Catalogue, Configured, Cost, Description, Error, Factor,
-    Knob, LaunchKnob, LaunchSpec, Load, Parameter, Probe, ProbeTarget, Problem, Requirement, Result,
-    Tables, TrialCatalogue, Workload, WorkloadFacts,
+    Knob, LaunchKnob, LaunchSpec, Load, Parameter, Probe, ProbeTarget, Problem, Requirement,
+    Result, Tables, TrialCatalogue, WordChoice, Workload, WorkloadFacts,
 };
 use model::{Direction, Fingerprint, Level, Metric, Parameters, Reduction, Unit};
 use std::collections::BTreeMap;
@@ -46,11 +46,23 @@ struct Configuration {
     expected_ns: u64,
 }
 
+/// How load arrives.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Mode {
+    Closed,
+    Open,
+}
+
+impl WordChoice for Mode {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("closed", Self::Closed), ("open", Self::Open)];
+}
+
 contract::keys! {
     pub OF_WAKEUP;
     DURATION: u64 = length(SECOND_NS / 2, 600 * SECOND_NS, "4s", "length of the measurement"),
     WORKERS: u64 = count("workers", 1, 256, "2", "how many"),
-    MODE: str = choice("mode", &["closed", "open"], "closed", "how load arrives"),
+    MODE: Mode = choice("mode", "closed", "how load arrives"),
     RATE: f64 = number("rate", 0.0, 1e6, "0", "requests per second when open"),
     VERIFY: bool = flag("verify", "true", "check the answers"),
 }
@@ -91,7 +103,7 @@ fn metric(id: &str, unit: Unit, direction: Direction) -> Metric {
 }
 
 fn wakeup(parameters: &Parameters) -> Result<Configuration, Vec<Problem>> {
-    let is_open = MODE.of(parameters) == "open";
+    let is_open = MODE.of(parameters) == Mode::Open;
     if is_open && RATE.of(parameters) == 0.0 {
         return Err(vec!["an open loop needs a `rate`".into()]);
     }

@@ -1,6 +1,6 @@
 //! Subjects that differ in parameters of workloads.
 
-use crate::catalogue::{DURATION, MODE, WORKERS};
+use crate::catalogue::{DURATION, MODE, Mode, WORKERS};
 use crate::{plan, request};
 use model::{ParameterValue, Plan, Subject, WorkloadPlan};
 use plan::PlanRequest;
@@ -51,8 +51,8 @@ fn a_parameter_of_a_subject_is_that_of_its_trials_alone() {
         assert!(trial.workload.variants.is_empty());
         if trial.workload.uses == "wakeup" {
             let is_open = trial.subject.id == "arriving";
-            let mode = if is_open { "open" } else { "closed" };
-            assert_eq!(MODE.of(&trial.workload.parameters), mode);
+            let mode = if is_open { Mode::Open } else { Mode::Closed };
+            assert!(MODE.of(&trial.workload.parameters) == mode);
             let has_lateness = trial.workload.metrics.iter().any(|one| one.id == "lateness");
             assert_eq!(has_lateness, is_open);
         }
