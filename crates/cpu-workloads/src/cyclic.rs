@@ -2,7 +2,7 @@
 
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Requirement,
-    Result, Workload, WorkloadFacts,
+    Result, WordChoice, Workload, WorkloadFacts,
 };
 use model::{
     CpuList, Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit,
@@ -43,18 +43,26 @@ Without that option it holds /dev/cpu_dma_latency at 0, which forbids deep idle 
 -m; ours touches its histogram before the run instead.",
 };
 
+/// What becomes of periods that were missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MissedPeriods {
+    /// Each is counted from its intended start.
+    Count,
+    /// They are left out, as cyclictest does.
+    Skip,
+}
+
+impl WordChoice for MissedPeriods {
+    const WORDS: &'static [(&'static str, Self)] = &[("count", Self::Count), ("skip", Self::Skip)];
+}
+
 contract::keys! {
     PARAMETERS;
     THREADS: u64 = count("threads", 1, 1024, "2", "Periodic threads"),
     INTERVAL: u64 = duration("interval", 10 * US, 10 * S, "1ms", "Period of the first thread"),
     DISTANCE: u64 = duration("distance", 0, S, "0", "Added to the period for each further thread"),
     DURATION: u64 = length(MS, 3600 * S, "3s", "How long the threads run"),
-    MISSED: str = choice(
-        "missed",
-        &["count", "skip"],
-        "count",
-        "What becomes of periods that were missed",
-    ),
+    MISSED: MissedPeriods = choice("missed", "count", "What becomes of periods that were missed"),
     PIN: bool = flag("pin", "false", "Pin thread n to the nth CPU the workload may use"),
     CPU_DMA_LATENCY: bool = flag(
         "cpu_dma_latency",
@@ -89,7 +97,10 @@ impl Workload for Entry {
             interval_ns: INTERVAL.of(parameters),
             distance_ns: DISTANCE.of(parameters),
             duration_ns: DURATION.of(parameters),
-            skips_missed: MISSED.of(parameters) == "skip",
+            skips_missed: match MISSED.of(parameters) {
+                MissedPeriods::Count => false,
+                MissedPeriods::Skip => true,
+            },
             is_pinned: PIN.of(parameters),
             is_latency_bound: CPU_DMA_LATENCY.of(parameters),
         };

@@ -3,7 +3,7 @@
 
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Result,
-    Workload, WorkloadFacts,
+    WordChoice, Workload, WorkloadFacts,
 };
 use flate2::{Compress, Compression, FlushCompress, Status};
 use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
@@ -49,6 +49,18 @@ buffers: `work_time` differs by a constant factor, so compare schedulers, not to
 seconds (its load was `sleep 3`, no other load), and leaves the number of clients.",
 };
 
+/// Values that are set together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Preset {
+    None,
+    CfsBfsStudy,
+}
+
+impl WordChoice for Preset {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("none", Self::None), ("cfs-bfs-study", Self::CfsBfsStudy)];
+}
+
 contract::keys! {
     PARAMETERS;
     CLIENTS: u64 = count("clients", 1, 1024, "8", "Processes that are woken"),
@@ -56,12 +68,7 @@ contract::keys! {
     MIN_SLEEP: u64 = duration("min_sleep", 0, 10 * S, "10ms", "Shortest sleep between rounds"),
     MAX_SLEEP: u64 = duration("max_sleep", 0, 10 * S, "50ms", "Longest sleep between rounds"),
     DURATION: u64 = length(10 * MS, 3600 * S, "3s", "How long rounds are begun"),
-    PRESET: str = choice(
-        "preset",
-        &["none", "cfs-bfs-study"],
-        "none",
-        "Values that replace the four above",
-    ),
+    PRESET: Preset = choice("preset", "none", "Values that replace the four above"),
 }
 
 /// What the preset sets.
@@ -151,8 +158,9 @@ impl Configured for Latt {
 
 /// Parameters that the preset would silently replace.
 fn given_beside_preset(parameters: &Parameters) -> Vec<Problem> {
-    if PRESET.of(parameters) == "none" {
-        return Vec::new();
+    match PRESET.of(parameters) {
+        Preset::None => return Vec::new(),
+        Preset::CfsBfsStudy => {}
     }
     let is_given = |parameter: &&Parameter| {
         let default = parameter.default.and_then(|text| parameter.parse(text).ok());
@@ -175,19 +183,19 @@ struct Schedule {
 
 impl Schedule {
     fn of(parameters: &Parameters) -> Self {
-        if PRESET.of(parameters) == "cfs-bfs-study" {
-            return Self {
+        match PRESET.of(parameters) {
+            Preset::CfsBfsStudy => Self {
                 work_bytes: 64 << 10,
                 min_sleep_ns: 100 * MS,
                 max_sleep_ns: 600 * MS,
                 duration_ns: 3 * S,
-            };
-        }
-        Self {
-            work_bytes: usize::try_from(WORK.of(parameters)).unwrap_or(usize::MAX),
-            min_sleep_ns: MIN_SLEEP.of(parameters),
-            max_sleep_ns: MAX_SLEEP.of(parameters),
-            duration_ns: DURATION.of(parameters),
+            },
+            Preset::None => Self {
+                work_bytes: usize::try_from(WORK.of(parameters)).unwrap_or(usize::MAX),
+                min_sleep_ns: MIN_SLEEP.of(parameters),
+                max_sleep_ns: MAX_SLEEP.of(parameters),
+                duration_ns: DURATION.of(parameters),
+            },
         }
     }
 

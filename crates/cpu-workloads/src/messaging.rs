@@ -1,9 +1,10 @@
 //! hackbench's message storm: groups of senders that each write to every
 //! receiver of their group.
 
+use crate::task_choice::TaskChoice;
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Result,
-    Workload, WorkloadFacts,
+    WordChoice, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -45,6 +46,18 @@ the clock is CLOCK_MONOTONIC in nanoseconds instead of gettimeofday in milliseco
 the messages that arrived are counted. Source: rt-tests, src/hackbench/hackbench.c.",
 };
 
+/// What carries the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transport {
+    SocketPair,
+    Pipe,
+}
+
+impl WordChoice for Transport {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("socketpair", Self::SocketPair), ("pipe", Self::Pipe)];
+}
+
 contract::keys! {
     PARAMETERS;
     GROUPS: u64 = count("groups", 1, 256, "4", "Groups of senders and receivers"),
@@ -57,18 +70,8 @@ contract::keys! {
         "Messages each sender writes to each receiver",
     ),
     SIZE: u64 = size("size", 1, 1 << 20, "100", "Bytes of one message"),
-    TRANSPORT: str = choice(
-        "transport",
-        &["socketpair", "pipe"],
-        "socketpair",
-        "What carries the messages",
-    ),
-    TASKS: str = choice(
-        "tasks",
-        &["process", "thread"],
-        "process",
-        "Whether tasks are processes or threads",
-    ),
+    TRANSPORT: Transport = choice("transport", "socketpair", "What carries the messages"),
+    TASKS: TaskChoice = choice("tasks", "process", "Whether tasks are processes or threads"),
 }
 
 /// Measured on 2 cores at 2.6 GHz: about 1.2 us for a message, 0.1 ms to fork and reap a task.
@@ -133,10 +136,9 @@ impl Configured for Shape {
     fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         let shape = self.clone();
         let barrier = StartBarrier::of(shape.connection()?, shape.connection()?);
-        if shape.is_threaded {
-            Ok(Box::new(Threads::start(shape, barrier, launch)?))
-        } else {
-            Ok(Box::new(Processes::start(shape, barrier, launch)?))
+        match shape.tasks {
+            TaskChoice::Thread => Ok(Box::new(Threads::start(shape, barrier, launch)?)),
+            TaskChoice::Process => Ok(Box::new(Processes::start(shape, barrier, launch)?)),
         }
     }
 }
@@ -148,9 +150,8 @@ struct Shape {
     fan: u64,
     loops: u64,
     size: usize,
-    is_pipe: bool,
-    /// Whether tasks are threads.
-    is_threaded: bool,
+    transport: Transport,
+    tasks: TaskChoice,
 }
 
 impl Shape {
@@ -160,8 +161,8 @@ impl Shape {
             fan: FAN.of(parameters),
             loops: LOOPS.of(parameters),
             size: usize::try_from(SIZE.of(parameters)).unwrap_or(usize::MAX),
-            is_pipe: TRANSPORT.of(parameters) == "pipe",
-            is_threaded: TASKS.of(parameters) == "thread",
+            transport: TRANSPORT.of(parameters),
+            tasks: TASKS.of(parameters),
         }
     }
 
@@ -175,10 +176,11 @@ impl Shape {
 
     /// A connection: the reading end, then the writing end.
     fn connection(&self) -> Result<(OwnedFd, OwnedFd)> {
-        let made = if self.is_pipe {
-            rustix::pipe::pipe()
-        } else {
-            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::empty(), None)
+        let made = match self.transport {
+            Transport::Pipe => rustix::pipe::pipe(),
+            Transport::SocketPair => {
+                socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::empty(), None)
+            }
         };
         made.map_err(|error| Error::environment("cannot make a socket pair or pipe", error))
     }

@@ -1,8 +1,9 @@
 //! Ping-pong over two pipes: the cost of one wake-up and one switch each way.
 
+use crate::task_choice::TaskChoice;
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Requirement,
-    Result, Workload, WorkloadFacts,
+    Result, WordChoice, Workload, WorkloadFacts,
 };
 use model::{CpuList, Direction, Metric, Parameters, Reduction, Sample, Unit};
 use rustix::thread::sched_getcpu;
@@ -42,21 +43,24 @@ reference prints one mean with the start and the end of its tasks inside, ours i
 the writing task. Both tasks are children here, there the parent is one of them.",
 };
 
+/// Where the two tasks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Placement {
+    Free,
+    SameCpu,
+    CrossCpu,
+}
+
+impl WordChoice for Placement {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("free", Self::Free), ("same_cpu", Self::SameCpu), ("cross_cpu", Self::CrossCpu)];
+}
+
 contract::keys! {
     PARAMETERS;
     LOOPS: u64 = count("loops", 10, 100_000_000, "100_000", "Rounds of one run"),
-    PLACEMENT: str = choice(
-        "placement",
-        &["free", "same_cpu", "cross_cpu"],
-        "free",
-        "Where the two tasks run",
-    ),
-    TASKS: str = choice(
-        "tasks",
-        &["process", "thread"],
-        "process",
-        "Whether tasks are processes or threads",
-    ),
+    PLACEMENT: Placement = choice("placement", "free", "Where the two tasks run"),
+    TASKS: TaskChoice = choice("tasks", "process", "Whether tasks are processes or threads"),
 }
 
 /// Parts of a run that give one value each.
@@ -86,12 +90,8 @@ impl Workload for Entry {
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
         Ok(Box::new(Pipe {
             loops: LOOPS.of(parameters),
-            placement: match PLACEMENT.of(parameters) {
-                "same_cpu" => Placement::SameCpu,
-                "cross_cpu" => Placement::CrossCpu,
-                _ => Placement::Free,
-            },
-            is_threaded: TASKS.of(parameters) == "thread",
+            placement: PLACEMENT.of(parameters),
+            tasks: TASKS.of(parameters),
         }))
     }
 }
@@ -100,16 +100,7 @@ impl Workload for Entry {
 struct Pipe {
     loops: u64,
     placement: Placement,
-    /// Whether tasks are threads.
-    is_threaded: bool,
-}
-
-/// Where the two tasks run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Placement {
-    Free,
-    SameCpu,
-    CrossCpu,
+    tasks: TaskChoice,
 }
 
 impl Configured for Pipe {
@@ -154,28 +145,29 @@ impl Configured for Pipe {
     fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         let loops = self.loops;
         let [ping, pong] = players(loops, pins(self.placement, launch)?)?;
-        if self.is_threaded {
-            let crew = Crew::assemble(launch, vec![ping, pong])?;
-            Ok(Box::new(Threads { crew, loops }))
-        } else {
-            Ok(Box::new(Processes::start(loops, [ping, pong], launch)?))
+        match self.tasks {
+            TaskChoice::Thread => {
+                let crew = Crew::assemble(launch, vec![ping, pong])?;
+                Ok(Box::new(Threads { crew, loops }))
+            }
+            TaskChoice::Process => Ok(Box::new(Processes::start(loops, [ping, pong], launch)?)),
         }
     }
 }
 
 /// The CPU of each task, where it is pinned.
 fn pins(placement: Placement, launch: &LaunchSpec) -> Result<[Option<CpuList>; 2]> {
-    let (name, second) = match placement {
+    let second = match placement {
         Placement::Free => return Ok([None, None]),
-        Placement::SameCpu => ("same_cpu", 0),
-        Placement::CrossCpu => ("cross_cpu", 1),
+        Placement::SameCpu => 0,
+        Placement::CrossCpu => 1,
     };
     let allowed = workload_parts::placement::allowed_cpus(launch)?;
     let nth = |index: usize| allowed.iter().nth(index).map(|cpu| std::iter::once(cpu).collect());
     match (nth(0), nth(second)) {
         (Some(first), Some(second)) => Ok([Some(first), Some(second)]),
         _ => Err(Error::usage(
-            format!("cannot place the tasks {name}"),
+            format!("cannot place the tasks {}", placement.word()),
             format!("the workload may use {} CPU only ({allowed})", allowed.len()),
             "widen the factor affinity, or choose placement = \"same_cpu\"",
         )),

@@ -59,12 +59,7 @@ matrix product.",
 
 contract::keys! {
     PARAMETERS;
-    MIX: str = choice(
-        "mix",
-        &["cpu_bound", "io_bound", "mixed", "high_context_switch", "streaming"],
-        "mixed",
-        "What the tasks do",
-    ),
+    MIX: MixKind = choice("mix", "mixed", "What the tasks do"),
     TASKS: u64 = count(
         "tasks",
         0,

@@ -7,7 +7,7 @@ mod request;
 
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Result,
-    Workload, WorkloadFacts,
+    WordChoice, Workload, WorkloadFacts,
 };
 use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
 use request::{Demand, Request};
@@ -48,6 +48,20 @@ woken only to stop are not counted (schbench logs up to a second for them in its
 its -R mode sends a whole second's requests in one burst, ours spaces them.",
 };
 
+/// When requests of the open loop are due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ArrivalTimes {
+    /// At the moments of a Poisson process.
+    Poisson,
+    /// At regular ones.
+    Fixed,
+}
+
+impl WordChoice for ArrivalTimes {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("poisson", Self::Poisson), ("fixed", Self::Fixed)];
+}
+
 contract::keys! {
     PARAMETERS;
     MESSAGE_THREADS: u64 = count("message_threads", 1, 64, "1", "Threads that wake workers"),
@@ -65,9 +79,8 @@ contract::keys! {
         "0",
         "Requests per second of the open loop; 0 is the closed loop",
     ),
-    ARRIVALS: str = choice(
+    ARRIVALS: ArrivalTimes = choice(
         "arrivals",
-        &["poisson", "fixed"],
         "poisson",
         "When requests of the open loop are due",
     ),
@@ -125,13 +138,13 @@ struct WakeupSettings {
 #[derive(Debug, Clone, Copy)]
 struct Rate {
     per_second: f64,
-    is_poisson: bool,
+    times: ArrivalTimes,
 }
 
 impl WakeupSettings {
     fn of(parameters: &Parameters) -> Self {
         let per_second = RATE.of(parameters);
-        let rate = Rate { per_second, is_poisson: ARRIVALS.of(parameters) == "poisson" };
+        let rate = Rate { per_second, times: ARRIVALS.of(parameters) };
         Self {
             message_threads: MESSAGE_THREADS.of(parameters),
             workers: WORKERS.of(parameters),

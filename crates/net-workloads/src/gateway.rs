@@ -24,14 +24,14 @@ mod worker;
 use clock::Clock;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
-    Requirement, Result, Workload, WorkloadFacts,
+    Requirement, Result, WordChoice, Workload, WorkloadFacts,
 };
 use events::Engine;
 use generator::Measured;
 use model::{Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit};
 use poller::Waiting;
 use queue::BellKind;
-use settings::{GatewaySettings, PARAMETERS, REQUESTS, Route, Stage, WARM_UP};
+use settings::{ClockChoice, GatewaySettings, PARAMETERS, REQUESTS, Route, Stage, WARM_UP};
 use stages::Stages;
 use std::io;
 use sys::Machine;
@@ -162,7 +162,7 @@ impl Configured for GatewaySettings {
             whole.to_owned(),
             "Time from a request's write to its reply's read: the mean".to_owned(),
         ));
-        for (stage, name) in Stage::ALL {
+        for &(name, stage) in Stage::WORDS {
             if self.route.passes(stage) {
                 let summary = summary(stage);
                 metrics.extend(Metric::latency_quantiles(name, summary));
@@ -192,7 +192,10 @@ impl Configured for GatewaySettings {
     }
 
     fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
-        let clock = if self.counts_cycles { Clock::cycles() } else { Clock::Monotonic };
+        let clock = match self.declared_clock {
+            ClockChoice::Monotonic => Clock::Monotonic,
+            ClockChoice::Tsc => Clock::cycles(),
+        };
         let settings = GatewaySettings { seed: launch.seed, clock, ..self.clone() };
         allow_open_files(2 * settings.sessions as u64 + settings.workers as u64 * 4 + OTHER_FILES)?;
         Ok(Box::new(Processes::start(settings, launch)?))
@@ -212,7 +215,7 @@ impl GatewaySettings {
         if self.engine == Engine::Ring {
             needs.push(ring::requirement(self.bell == BellKind::Futex));
         }
-        if self.counts_cycles {
+        if self.declared_clock == ClockChoice::Tsc {
             needs.push(Requirement::check("a steady cycle counter", |machine| {
                 clock::is_steady(&machine.read("/proc/cpuinfo").unwrap_or_default())
             }));

@@ -10,7 +10,8 @@ mod warming;
 
 use crate::http::{Fates, HttpLoad};
 use contract::{
-    Error, LaunchSpec, Load, LongLivedService, Measurement, Parameter, Problem, Requirement, Result,
+    Error, LaunchSpec, Load, LongLivedService, Measurement, Parameter, Problem, Requirement,
+    Result, WordChoice,
 };
 use host_load::HostLoadClient;
 use model::{CpuList, Direction, Metric, Parameters, Reduction, Sample, Unit};
@@ -174,12 +175,38 @@ pub(crate) struct Conduct {
     pub(crate) is_loaded_from_host: bool,
 }
 
+/// Which trials a process serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProcessAge {
+    /// One.
+    Fresh,
+    /// All of a sitting.
+    Warm,
+}
+
+impl WordChoice for ProcessAge {
+    const WORDS: &'static [(&'static str, Self)] = &[("fresh", Self::Fresh), ("warm", Self::Warm)];
+}
+
+/// Where our generator runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GeneratorPlace {
+    /// Beside the service.
+    Service,
+    /// On the host of the guest that the service is in.
+    Host,
+}
+
+impl WordChoice for GeneratorPlace {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("service", Self::Service), ("host", Self::Host)];
+}
+
 // What every application has declared beside its load.
 contract::keys! {
     pub(crate) CONDUCT;
-    PROCESS: str = choice(
+    PROCESS: ProcessAge = choice(
         "process",
-        &["fresh", "warm"],
         "fresh",
         "A process for each trial, or one for all of a sitting",
     ),
@@ -212,9 +239,8 @@ contract::keys! {
         "How long it may take to end when asked to; a warm one a minute at most",
     ),
     GENERATOR_CPUS: str = text("generator_cpus", "", "CPUs of the generator, like 0-1; empty: any"),
-    GENERATOR_AT: str = choice(
+    GENERATOR_AT: GeneratorPlace = choice(
         "generator_at",
-        &["service", "host"],
         "service",
         "Where our generator runs: beside the service, or on the host of the guest it is in",
     ),
@@ -252,12 +278,18 @@ impl Conduct {
             return Err(wrong);
         }
         Ok(Self {
-            is_warm: PROCESS.of(parameters) == "warm",
+            is_warm: match PROCESS.of(parameters) {
+                ProcessAge::Fresh => false,
+                ProcessAge::Warm => true,
+            },
             ready_within: Duration::from_nanos(READY_WITHIN.of(parameters)),
             warming_ns: (steady_ns > 0).then_some((steady_ns, window_ns)),
             stop_within: Duration::from_nanos(STOP_WITHIN.of(parameters)),
             generator_cpus,
-            is_loaded_from_host: GENERATOR_AT.of(parameters) == "host",
+            is_loaded_from_host: match GENERATOR_AT.of(parameters) {
+                GeneratorPlace::Service => false,
+                GeneratorPlace::Host => true,
+            },
         })
     }
 

@@ -118,7 +118,7 @@ const PARAMETERS: &[Parameter] = contract::join_keys!(SCENARIO_AT, LOAD);
 
 /// How a load that we send searches the highest rate, wherever it is part of a workload.
 pub(crate) const RATE_SEARCH: RateSearch = RateSearch {
-    test: (TEST, SEARCH),
+    test: (TEST.declared(), SEARCH),
     target: TARGET,
     duration: DURATION,
     scale: SCALE,

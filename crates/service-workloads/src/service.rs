@@ -4,16 +4,17 @@ mod generator;
 
 use crate::application::host_load::HostLoadClient;
 use crate::application::{
-    self, Application, CONDUCT, Conduct, Drive, GENERATOR_AT, STEADY_WITHIN, Started,
+    self, Application, CONDUCT, Conduct, Drive, GENERATOR_AT, GeneratorPlace, STEADY_WITHIN,
+    Started,
 };
 use crate::http::{self, ADDRESS, DURATION, HttpLoad, LOAD, SCENARIO_AT, WARM_UP};
 use contract::shared_names;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, LongLivedService, Parameter,
-    Problem, ProgramFile, RateSearch, Requirement, Result, Service, ServiceFacts, Tables, Workload,
-    WorkloadFacts,
+    Problem, ProgramFile, RateSearch, Requirement, Result, Service, ServiceFacts, Tables,
+    WordChoice, Workload, WorkloadFacts,
 };
-use generator::Generator;
+use generator::{Generator, GeneratorKind};
 use model::{Metric, Parameters};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -99,12 +100,29 @@ contract::keys! {
     ),
 }
 
+/// What sends the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sender {
+    /// The workload itself.
+    Ours,
+    /// A program.
+    Program(GeneratorKind),
+}
+
+impl WordChoice for Sender {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        (OURS, Self::Ours),
+        ("wrk", Self::Program(GeneratorKind::Wrk)),
+        ("gatling", Self::Program(GeneratorKind::Gatling)),
+        ("command", Self::Program(GeneratorKind::Command)),
+    ];
+}
+
 // What sends the load.
 contract::keys! {
     SENDER;
-    GENERATOR: str = choice(
+    GENERATOR: Sender = choice(
         "generator",
-        &[OURS, "wrk", "gatling", "command"],
         OURS,
         "What sends the load: the scenario's requests, or a program",
     ),
@@ -130,7 +148,8 @@ const STANDING: &[Parameter] = contract::join_keys!(OWN, CONDUCT, &[ADDRESS.decl
 const OURS: &str = "own";
 
 /// As of `http`, but that a program may send the load.
-const RATE_SEARCH: RateSearch = RateSearch { sender: Some((GENERATOR, OURS)), ..http::RATE_SEARCH };
+const RATE_SEARCH: RateSearch =
+    RateSearch { sender: Some((GENERATOR.declared(), OURS)), ..http::RATE_SEARCH };
 
 /// Its name in metrics and files.
 const SERVICE: &str = "service";
@@ -176,7 +195,8 @@ impl Workload for Entry {
         if !ready.is_empty() && !is_path {
             wrong.push(format!("ready = {ready:?}: expected /… as a URL has it").into());
         }
-        if GENERATOR_AT.of(parameters) == "host" && generator::is_declared(parameters) {
+        let is_at_host = GENERATOR_AT.of(parameters) == GeneratorPlace::Host;
+        if is_at_host && generator::is_declared(parameters) {
             let why =
                 "generator_at = \"host\": only our own generator runs on a guest's host (own)";
             wrong.push(why.into());

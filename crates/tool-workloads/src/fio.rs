@@ -6,7 +6,7 @@ mod job_file;
 use contract::shared_names;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
-    ProgramFile, Requirement, Result, Workload, WorkloadFacts,
+    ProgramFile, Requirement, Result, WordChoice, Workload, WorkloadFacts,
 };
 use model::{
     Caveat, CaveatCode, Direction as Better, Histogram, Metric, Parameters, Reduction, Sample, Unit,
@@ -62,9 +62,44 @@ they read what is there: of a new one that is nothing but zeros, without any I/O
 **Reference.** fio's own documentation (HOWTO, "Output"); the numbers are fio's."#,
 };
 
+/// Which I/O is done; the words are fio's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IoPattern {
+    Read,
+    Write,
+    RandRead,
+    RandWrite,
+    RandRw,
+    Rw,
+}
+
+impl WordChoice for IoPattern {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("read", Self::Read),
+        ("write", Self::Write),
+        ("randread", Self::RandRead),
+        ("randwrite", Self::RandWrite),
+        ("randrw", Self::RandRw),
+        ("rw", Self::Rw),
+    ];
+}
+
+/// How I/Os are given to the kernel; the words are fio's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IoEngine {
+    Psync,
+    IoUring,
+    Libaio,
+}
+
+impl WordChoice for IoEngine {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("psync", Self::Psync), ("io_uring", Self::IoUring), ("libaio", Self::Libaio)];
+}
+
 contract::keys! {
     PARAMETERS;
-    RW: str = choice("rw", &arguments::PATTERNS, "randread", "Which I/O is done"),
+    RW: IoPattern = choice("rw", "randread", "Which I/O is done"),
     BLOCK_SIZE: u64 = size("block_size", 512, 64 << 20, "4k", "Bytes of one I/O"),
     SIZE: u64 = size(
         "size",
@@ -73,12 +108,7 @@ contract::keys! {
         "256M",
         "Bytes of each job's file, or its region on a device",
     ),
-    ENGINE: str = choice(
-        "engine",
-        &["psync", "io_uring", "libaio"],
-        "libaio",
-        "How I/Os are given to the kernel",
-    ),
+    ENGINE: IoEngine = choice("engine", "libaio", "How I/Os are given to the kernel"),
     QUEUE_DEPTH: u64 = count(
         "queue_depth",
         1,
@@ -141,13 +171,11 @@ impl Workload for Entry {
 /// What was declared.
 #[derive(Debug, Clone)]
 struct Jobs {
-    /// Which I/O is done, in fio's words.
-    pattern: String,
+    pattern: IoPattern,
     block_bytes: u64,
     /// Of each job's file or region.
     size_bytes: u64,
-    /// In fio's words.
-    engine: String,
+    engine: IoEngine,
     queue_depth: u64,
     jobs: u64,
     is_direct: bool,
@@ -162,10 +190,10 @@ struct Jobs {
 impl Jobs {
     fn of(parameters: &Parameters) -> Self {
         Self {
-            pattern: RW.of(parameters).to_owned(),
+            pattern: RW.of(parameters),
             block_bytes: BLOCK_SIZE.of(parameters),
             size_bytes: SIZE.of(parameters),
-            engine: ENGINE.of(parameters).to_owned(),
+            engine: ENGINE.of(parameters),
             queue_depth: QUEUE_DEPTH.of(parameters),
             jobs: JOBS.of(parameters),
             is_direct: DIRECT.of(parameters),
@@ -184,7 +212,7 @@ impl Jobs {
             return problems.into_iter().map(|why| format!("{file}, {why}").into()).collect();
         }
         let mut problems: Vec<Problem> = Vec::new();
-        if self.engine == "psync" && self.queue_depth > 1 {
+        if self.engine == IoEngine::Psync && self.queue_depth > 1 {
             problems.push(
                 "psync does one I/O after the other: use queue_depth = 1 and more jobs, or another engine"
                     .into(),
@@ -200,10 +228,10 @@ impl Jobs {
     }
 
     fn directions(&self) -> Vec<IoDirection> {
-        match self.pattern.as_str() {
-            "read" | "randread" => vec![IoDirection::Read],
-            "write" | "randwrite" => vec![IoDirection::Write],
-            _ => vec![IoDirection::Read, IoDirection::Write],
+        match self.pattern {
+            IoPattern::Read | IoPattern::RandRead => vec![IoDirection::Read],
+            IoPattern::Write | IoPattern::RandWrite => vec![IoDirection::Write],
+            IoPattern::RandRw | IoPattern::Rw => vec![IoDirection::Read, IoDirection::Write],
         }
     }
 

@@ -1,8 +1,9 @@
 //! iperf3, which measures how much a network carries.
 
+use crate::transport_choice::TransportChoice;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
-    Requirement, Result, Workload, WorkloadFacts,
+    Requirement, Result, WordChoice, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
 use outputs::iperf3::{Flow, Iperf3Failure, Iperf3Report, Protocol, version};
@@ -41,6 +42,19 @@ nobody. iperf3 takes whole seconds. Over loopback there is no wire: segments of 
 **Reference.** iperf3's own documentation (iperf3(1)); the numbers are iperf3's.",
 };
 
+/// Which end sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TransferMode {
+    Out,
+    In,
+    Both,
+}
+
+impl WordChoice for TransferMode {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("out", Self::Out), ("in", Self::In), ("both", Self::Both)];
+}
+
 contract::keys! {
     PARAMETERS;
     ADDRESS: str = text(
@@ -48,10 +62,9 @@ contract::keys! {
         "",
         "IP:PORT of an `iperf3 -s` that you have started, instead of ours",
     ),
-    PROTOCOL: str = choice("protocol", &["tcp", "udp"], "tcp", "A stream, or datagrams"),
-    DIRECTION: str = choice(
+    PROTOCOL: TransportChoice = choice("protocol", "tcp", "A stream, or datagrams"),
+    DIRECTION: TransferMode = choice(
         "direction",
-        &["out", "in", "both"],
         "out",
         "Which end sends: the client, the server, or both (tcp only)",
     ),
@@ -128,7 +141,7 @@ impl Workload for Entry {
 struct Iperf3Settings {
     /// Where the user has started a server, if so.
     address: Option<SocketAddr>,
-    is_udp: bool,
+    protocol: TransportChoice,
     way: TransferMode,
     connections: u64,
     /// Bytes of a write or a datagram; 0: iperf3's own choice.
@@ -137,14 +150,6 @@ struct Iperf3Settings {
     bandwidth: u64,
     warm_up_ns: u64,
     duration_ns: u64,
-}
-
-/// Which end sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TransferMode {
-    Out,
-    In,
-    Both,
 }
 
 impl Iperf3Settings {
@@ -161,12 +166,8 @@ impl Iperf3Settings {
         };
         let settings = Self {
             address,
-            is_udp: PROTOCOL.of(parameters) == "udp",
-            way: match DIRECTION.of(parameters) {
-                "in" => TransferMode::In,
-                "both" => TransferMode::Both,
-                _ => TransferMode::Out,
-            },
+            protocol: PROTOCOL.of(parameters),
+            way: DIRECTION.of(parameters),
             connections: CONNECTIONS.of(parameters),
             size: SIZE.of(parameters),
             bandwidth: BANDWIDTH.of(parameters),
@@ -188,8 +189,9 @@ impl Iperf3Settings {
                 "bandwidth = {bandwidth}: less than a bit per second for each of {connections} connections"
             )));
         }
-        if !self.is_udp {
-            return wrong;
+        match self.protocol {
+            TransportChoice::Tcp => return wrong,
+            TransportChoice::Udp => {}
         }
         if self.way == TransferMode::Both {
             wrong.push("datagrams go one way: use direction = \"out\" or \"in\"".into());
@@ -221,8 +223,9 @@ impl Iperf3Settings {
 
 impl Configured for Iperf3Settings {
     fn metrics(&self) -> Vec<Metric> {
-        if self.is_udp {
-            return metrics_of_datagrams();
+        match self.protocol {
+            TransportChoice::Tcp => {}
+            TransportChoice::Udp => return metrics_of_datagrams(),
         }
         let suffixes = self.suffixes();
         let each = |make: fn(&str) -> Metric| suffixes.iter().map(move |suffix| make(suffix));
@@ -312,7 +315,10 @@ fn client(settings: &Iperf3Settings, address: SocketAddr) -> Vec<String> {
         0 => {}
         size => words.extend(["--length".to_owned(), size.to_string()]),
     }
-    words.extend(settings.is_udp.then(|| "--udp".to_owned()));
+    words.extend(match settings.protocol {
+        TransportChoice::Tcp => None,
+        TransportChoice::Udp => Some("--udp".to_owned()),
+    });
     words.extend(match settings.way {
         TransferMode::Out => None,
         TransferMode::In => Some("--reverse".to_owned()),

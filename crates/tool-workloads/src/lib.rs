@@ -2,6 +2,8 @@
 //! `command`.
 //!
 //! This crate must not know how output is parsed (`outputs` does), what starts a workload or what
-//! is set around it. Each file holds one workload.
+//! is set around it. Each file holds one workload, or what two of them share.
+
+mod transport_choice;
 
 contract::catalog!(dyn contract::Workload: fio, iozone, iperf3, sockperf, command);

@@ -1,8 +1,9 @@
 //! sockperf, which measures how long messages take over a network.
 
+use crate::transport_choice::TransportChoice;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
-    Requirement, Result, Workload, WorkloadFacts,
+    Requirement, Result, WordChoice, Workload, WorkloadFacts,
 };
 use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
 use outputs::sockperf::{SockperfFailure, SockperfReport, round_trips, version};
@@ -43,6 +44,18 @@ the kernel's (`--no-rdtsc`). It takes whole seconds.
 **Reference.** sockperf's own documentation (sockperf(3)); the numbers are sockperf's.",
 };
 
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SockperfTest {
+    PingPong,
+    UnderLoad,
+}
+
+impl WordChoice for SockperfTest {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("ping_pong", Self::PingPong), ("under_load", Self::UnderLoad)];
+}
+
 contract::keys! {
     PARAMETERS;
     ADDRESS: str = text(
@@ -50,10 +63,9 @@ contract::keys! {
         "",
         "IP:PORT of a `sockperf server` that you have started, instead of ours",
     ),
-    TEST: str = choice("test", &["ping_pong", "under_load"], "ping_pong", "What is measured"),
-    PROTOCOL: str = choice(
+    TEST: SockperfTest = choice("test", "ping_pong", "What is measured"),
+    PROTOCOL: TransportChoice = choice(
         "protocol",
-        &["tcp", "udp"],
         "udp",
         "How messages travel; tcp without delay (TCP_NODELAY)",
     ),
@@ -126,8 +138,8 @@ impl Workload for Entry {
         }
         Ok(Box::new(SockperfSettings {
             address,
-            is_under_load: TEST.of(parameters) == "under_load",
-            is_tcp: PROTOCOL.of(parameters) == "tcp",
+            test: TEST.of(parameters),
+            protocol: PROTOCOL.of(parameters),
             size: SIZE.of(parameters),
             rate: RATE.of(parameters),
             reply_every: REPLY_EVERY.of(parameters),
@@ -141,8 +153,8 @@ impl Workload for Entry {
 struct SockperfSettings {
     /// Where the user has started a server, if so.
     address: Option<SocketAddr>,
-    is_under_load: bool,
-    is_tcp: bool,
+    test: SockperfTest,
+    protocol: TransportChoice,
     /// Bytes of a message.
     size: u64,
     /// Messages per second; 0: sockperf's own choice.
@@ -169,7 +181,10 @@ impl Configured for SockperfSettings {
 
     fn facts(&self) -> WorkloadFacts {
         WorkloadFacts {
-            is_closed_loop: !self.is_under_load,
+            is_closed_loop: match self.test {
+                SockperfTest::PingPong => true,
+                SockperfTest::UnderLoad => false,
+            },
             requirements: vec![Requirement::program("sockperf", "sockperf")],
             ..WorkloadFacts::open_loop(self.duration_ns + AROUND_NS)
         }
@@ -177,7 +192,10 @@ impl Configured for SockperfSettings {
 
     fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         check_version(machine)?;
-        let port = if self.is_tcp { Port::Tcp } else { Port::Udp };
+        let port = match self.protocol {
+            TransportChoice::Tcp => Port::Tcp,
+            TransportChoice::Udp => Port::Udp,
+        };
         let (server, address) = match self.address {
             Some(address) => (None, address),
             None => {
@@ -206,11 +224,11 @@ impl SockperfSettings {
     /// gone would leave the reply times of the beginning.
     fn least_seconds(&self) -> f64 {
         let whole_s = self.duration_ns as f64 / S as f64 - LEFT_OUT_S;
-        let between_s = match (self.is_under_load, self.rate) {
-            (true, 0) => self.reply_every as f64 / USUAL_RATE as f64,
-            (true, rate) => self.reply_every as f64 / rate as f64,
-            (false, 0) => 0.0,
-            (false, rate) => 1.0 / rate as f64,
+        let between_s = match (self.test, self.rate) {
+            (SockperfTest::UnderLoad, 0) => self.reply_every as f64 / USUAL_RATE as f64,
+            (SockperfTest::UnderLoad, rate) => self.reply_every as f64 / rate as f64,
+            (SockperfTest::PingPong, 0) => 0.0,
+            (SockperfTest::PingPong, rate) => 1.0 / rate as f64,
         };
         LEAST_PART * whole_s - 2.0 * between_s
     }
@@ -223,21 +241,24 @@ fn server(settings: &SockperfSettings, address: SocketAddr) -> Vec<String> {
 }
 
 fn client(settings: &SockperfSettings, address: SocketAddr, log: &str) -> Vec<String> {
-    let is_under_load = settings.is_under_load;
-    let test = if is_under_load { "under-load" } else { "ping-pong" };
+    let test = match settings.test {
+        SockperfTest::PingPong => "ping-pong",
+        SockperfTest::UnderLoad => "under-load",
+    };
     let mut words = vec!["sockperf".to_owned(), test.to_owned()];
     words.extend(at(settings, address));
     words.extend(["--full-rtt", "--full-log", log].map(str::to_owned));
     let mut option = |name: &str, value: u64| words.extend([name.to_owned(), value.to_string()]);
     option("--msg-size", settings.size);
     option("--time", settings.duration_ns / S);
-    match settings.rate {
-        0 if is_under_load => option("--mps", USUAL_RATE),
-        0 => {}
-        rate => option("--mps", rate),
+    match (settings.test, settings.rate) {
+        (SockperfTest::UnderLoad, 0) => option("--mps", USUAL_RATE),
+        (SockperfTest::PingPong, 0) => {}
+        (_, rate) => option("--mps", rate),
     }
-    if is_under_load {
-        option("--reply-every", settings.reply_every);
+    match settings.test {
+        SockperfTest::PingPong => {}
+        SockperfTest::UnderLoad => option("--reply-every", settings.reply_every),
     }
     words
 }
@@ -245,7 +266,10 @@ fn client(settings: &SockperfSettings, address: SocketAddr, log: &str) -> Vec<St
 /// Where both sides meet.
 fn at(settings: &SockperfSettings, address: SocketAddr) -> Vec<String> {
     let (ip, port) = (address.ip().to_string(), address.port().to_string());
-    let tcp = settings.is_tcp.then_some("--tcp");
+    let tcp = match settings.protocol {
+        TransportChoice::Tcp => Some("--tcp"),
+        TransportChoice::Udp => None,
+    };
     ["--ip", &ip, "--port", &port].into_iter().chain(tcp).map(str::to_owned).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What the tasks of each mix do.
 
 use super::{BLOCK, DURATION, FOOTPRINT, FRAME_INTERVAL, MIX, OPERATIONS, TASKS};
-use contract::{Error, Result};
+use contract::{Error, Result, WordChoice};
 use model::{Histogram, Parameters};
 use std::fs::File;
 use std::io;
@@ -27,6 +27,16 @@ pub(super) enum MixKind {
     Streaming,
 }
 
+impl WordChoice for MixKind {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("cpu_bound", Self::CpuBound),
+        ("io_bound", Self::IoBound),
+        ("mixed", Self::Mixed),
+        ("high_context_switch", Self::HighContextSwitch),
+        ("streaming", Self::Streaming),
+    ];
+}
+
 /// The declared mix.
 #[derive(Debug, Clone)]
 pub(super) struct Mix {
@@ -42,19 +52,12 @@ pub(super) struct Mix {
 
 impl Mix {
     pub(super) fn of(parameters: &Parameters) -> Self {
-        let kind = match MIX.of(parameters) {
-            "cpu_bound" => MixKind::CpuBound,
-            "io_bound" => MixKind::IoBound,
-            "high_context_switch" => MixKind::HighContextSwitch,
-            "streaming" => MixKind::Streaming,
-            _ => MixKind::Mixed,
-        };
         let tasks = match TASKS.of(parameters) {
             0 => None,
             tasks => usize::try_from(tasks).ok(),
         };
         Self {
-            kind,
+            kind: MIX.of(parameters),
             tasks,
             duration_ns: DURATION.of(parameters),
             operations: OPERATIONS.of(parameters),

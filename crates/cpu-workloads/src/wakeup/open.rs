@@ -2,7 +2,7 @@
 //! become of the earlier ones.
 
 use super::request::Request;
-use super::{Rate, WakeupSettings};
+use super::{ArrivalTimes, Rate, WakeupSettings};
 use contract::{LaunchSpec, Load, Measurement, Result};
 use model::Histogram;
 use rand::{Rng, SeedableRng};
@@ -78,19 +78,21 @@ impl Queue {
 /// When requests are due, as gaps between them.
 struct Arrivals {
     mean_gap_ns: f64,
-    is_poisson: bool,
+    times: ArrivalTimes,
     random: ChaCha8Rng,
 }
 
 impl Arrivals {
     /// The offset of the next request, given that of the last one.
     fn after(&mut self, offset_ns: f64) -> f64 {
-        if !self.is_poisson {
-            return offset_ns + self.mean_gap_ns;
+        match self.times {
+            ArrivalTimes::Fixed => offset_ns + self.mean_gap_ns,
+            ArrivalTimes::Poisson => {
+                // 53 random bits in (0, 1], so that the logarithm is finite.
+                let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+                offset_ns - libm::log(uniform) * self.mean_gap_ns
+            }
         }
-        // 53 random bits in (0, 1], so that the logarithm is finite.
-        let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        offset_ns - libm::log(uniform) * self.mean_gap_ns
     }
 }
 
@@ -234,7 +236,7 @@ pub(super) fn prepare(
             queues: own,
             arrivals: Arrivals {
                 mean_gap_ns: 1e9 * generators as f64 / rate.per_second,
-                is_poisson: rate.is_poisson,
+                times: rate.times,
                 random,
             },
             lateness: Histogram::new(),
@@ -322,9 +324,9 @@ impl Drop for Open {
 mod tests {
     use super::*;
 
-    fn moments(is_poisson: bool, seed: u64) -> Vec<f64> {
+    fn moments(times: ArrivalTimes, seed: u64) -> Vec<f64> {
         let random = ChaCha8Rng::seed_from_u64(seed);
-        let mut arrivals = Arrivals { mean_gap_ns: 1_000.0, is_poisson, random };
+        let mut arrivals = Arrivals { mean_gap_ns: 1_000.0, times, random };
         let mut offset_ns = 0.0;
         (0..10_000)
             .map(|_| {
@@ -336,11 +338,12 @@ mod tests {
 
     #[test]
     fn arrivals_follow_the_seed_and_keep_their_rate() {
-        assert_eq!(moments(true, 1), moments(true, 1));
-        assert_ne!(moments(true, 1), moments(true, 2));
-        let last = moments(true, 1).pop().unwrap();
+        let poisson = |seed| moments(ArrivalTimes::Poisson, seed);
+        assert_eq!(poisson(1), poisson(1));
+        assert_ne!(poisson(1), poisson(2));
+        let last = poisson(1).pop().unwrap();
         assert!((last / 1e7 - 1.0).abs() < 0.05, "{last}");
-        assert_eq!(moments(false, 1)[..3], [1_000.0, 2_000.0, 3_000.0]);
+        assert_eq!(moments(ArrivalTimes::Fixed, 1)[..3], [1_000.0, 2_000.0, 3_000.0]);
     }
 
     #[test]

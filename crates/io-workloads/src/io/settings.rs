@@ -1,7 +1,7 @@
 //! What the parameters ask for, and combinations that cannot be meant.
 
 use super::operation::Operation;
-use contract::{Key, Problem};
+use contract::{Key, Problem, WordChoice};
 use model::Parameters;
 use workload_parts::storage::limits;
 
@@ -21,12 +21,7 @@ contract::keys! {
         "Bytes of each thread's file or part of the device",
     ),
     THREADS: u64 = count("threads", 1, 256, "1", "Threads, each with its own data"),
-    ENGINE: str = choice(
-        "engine",
-        &["psync", "io_uring", "mmap", "null"],
-        "psync",
-        "How bytes are moved",
-    ),
+    ENGINE: EngineKind = choice("engine", "psync", "How bytes are moved"),
     QUEUE_DEPTH: u64 = count(
         "queue_depth",
         1,
@@ -49,9 +44,8 @@ contract::keys! {
         "The first thread that ends an operation stops the others",
     ),
     VERIFY: bool = flag("verify", "true", "Compare what was read with what was written"),
-    DROP_CACHES: str = choice(
+    DROP_CACHES: Drops = choice(
         "drop_caches",
-        &["run", "phase", "no"],
         "run",
         "Empty the page cache before the first operation, before each, or never",
     ),
@@ -72,12 +66,26 @@ pub(super) enum EngineKind {
     Null,
 }
 
+impl WordChoice for EngineKind {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("psync", Self::Psync),
+        ("io_uring", Self::IoUring),
+        ("mmap", Self::Mmap),
+        ("null", Self::Null),
+    ];
+}
+
 /// When caches are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Drops {
     Run,
     Phase,
     No,
+}
+
+impl WordChoice for Drops {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("run", Self::Run), ("phase", Self::Phase), ("no", Self::No)];
 }
 
 /// The parameters, read.
@@ -108,23 +116,14 @@ impl IoSettings {
             record: RECORD.of(parameters),
             size: SIZE.of(parameters),
             threads: small(&THREADS),
-            engine: match ENGINE.of(parameters) {
-                "io_uring" => EngineKind::IoUring,
-                "mmap" => EngineKind::Mmap,
-                "null" => EngineKind::Null,
-                _ => EngineKind::Psync,
-            },
+            engine: ENGINE.of(parameters),
             queue_depth: small(&QUEUE_DEPTH),
             batch: small(&BATCH),
             is_direct: DIRECT.of(parameters),
             is_synced: FSYNC.of(parameters),
             is_verified: VERIFY.of(parameters),
             is_stonewalled: STONEWALL.of(parameters),
-            drops: match DROP_CACHES.of(parameters) {
-                "run" => Drops::Run,
-                "phase" => Drops::Phase,
-                _ => Drops::No,
-            },
+            drops: DROP_CACHES.of(parameters),
         };
         problems.extend(settings.conflicts());
         if problems.is_empty() { Ok(settings) } else { Err(problems) }

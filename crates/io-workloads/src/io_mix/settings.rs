@@ -1,6 +1,6 @@
 //! What the parameters ask for, and combinations that cannot be meant.
 
-use contract::{Key, Problem};
+use contract::{Key, Problem, WordChoice};
 use model::{Parameters, format_size};
 use workload_parts::nanoseconds::{MS, S};
 use workload_parts::storage::limits;
@@ -8,12 +8,7 @@ use workload_parts::storage::priority::Priority;
 
 contract::keys! {
     pub(super) PARAMETERS;
-    VICTIM: str = choice(
-        "victim",
-        &["random_reader", "app_start", "working_set"],
-        "random_reader",
-        "What waits for reads",
-    ),
+    VICTIM: Victim = choice("victim", "random_reader", "What waits for reads"),
     READERS: u64 = count("readers", 1, 64, "1", "How many victims"),
     STREAMS: u64 = count("streams", 0, 64, "2", "How many threads stream beside them"),
     RECORD: u64 = size("record", 512, 16 << 20, "4k", "Bytes of one read"),
@@ -45,7 +40,7 @@ contract::keys! {
         "false",
         "Streams bypass the page cache (O_DIRECT)",
     ),
-    STREAM: str = choice("stream", &["write", "read"], "write", "What the streams do"),
+    STREAM: Flow = choice("stream", "write", "What the streams do"),
     SYNC_EVERY: u64 = count(
         "sync_every",
         0,
@@ -66,9 +61,8 @@ contract::keys! {
         "none",
         "I/O priority of streams, in the same words",
     ),
-    DROP_CACHES: str = choice(
+    DROP_CACHES: CacheDropping = choice(
         "drop_caches",
-        &["run", "no"],
         "run",
         "Empty the page cache before the run",
     ),
@@ -91,11 +85,34 @@ pub(super) enum Victim {
     WorkingSet,
 }
 
+impl WordChoice for Victim {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("random_reader", Self::RandomReader),
+        ("app_start", Self::AppStart),
+        ("working_set", Self::WorkingSet),
+    ];
+}
+
 /// What streams do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
     Write,
     Read,
+}
+
+impl WordChoice for Flow {
+    const WORDS: &'static [(&'static str, Self)] = &[("write", Self::Write), ("read", Self::Read)];
+}
+
+/// When caches are dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CacheDropping {
+    Run,
+    No,
+}
+
+impl WordChoice for CacheDropping {
+    const WORDS: &'static [(&'static str, Self)] = &[("run", Self::Run), ("no", Self::No)];
 }
 
 /// The parameters, read.
@@ -136,20 +153,13 @@ impl IoMixSettings {
         };
         let (reader_priority, stream_priority) =
             (priority(&READER_PRIORITY), priority(&STREAM_PRIORITY));
-        let victim = match VICTIM.of(parameters) {
-            "app_start" => Victim::AppStart,
-            "working_set" => Victim::WorkingSet,
-            _ => Victim::RandomReader,
-        };
+        let victim = VICTIM.of(parameters);
         let settings = Self {
             victim,
             readers: small(&READERS),
             streams: small(&STREAMS),
             stream_depth: small(&STREAM_DEPTH),
-            flow: match STREAM.of(parameters) {
-                "read" => Flow::Read,
-                _ => Flow::Write,
-            },
+            flow: STREAM.of(parameters),
             record: RECORD.of(parameters),
             stream_record: STREAM_RECORD.of(parameters),
             size: SIZE.of(parameters),
@@ -163,7 +173,10 @@ impl IoMixSettings {
             duration_ns: DURATION.of(parameters),
             reader_priority,
             stream_priority,
-            drops: DROP_CACHES.of(parameters) == "run",
+            drops: match DROP_CACHES.of(parameters) {
+                CacheDropping::Run => true,
+                CacheDropping::No => false,
+            },
         };
         problems.extend(settings.conflicts());
         if problems.is_empty() { Ok(settings) } else { Err(problems) }

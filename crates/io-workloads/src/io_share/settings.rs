@@ -1,6 +1,6 @@
 //! What the parameters ask for, and combinations that cannot be meant.
 
-use contract::{Key, Problem};
+use contract::{Key, Problem, WordChoice};
 use model::Parameters;
 use workload_parts::nanoseconds::{MS, S};
 use workload_parts::storage::limits;
@@ -19,12 +19,7 @@ contract::keys! {
         "none",
         "I/O priority of each process: be:0,be:7 (none, idle, be:0 to be:7, rt:0 to rt:7)",
     ),
-    OPERATION: str = choice(
-        "operation",
-        &["read", "random_read", "write", "random_write"],
-        "random_read",
-        "What each does",
-    ),
+    OPERATION: Operation = choice("operation", "random_read", "What each does"),
     RECORD: u64 = size("record", 512, 64 << 20, "64k", "Bytes of one transfer"),
     DEPTH: u64 = count(
         "depth",
@@ -49,6 +44,15 @@ contract::keys! {
 pub(super) struct Operation {
     pub is_write: bool,
     pub is_random: bool,
+}
+
+impl WordChoice for Operation {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("read", Self { is_write: false, is_random: false }),
+        ("random_read", Self { is_write: false, is_random: true }),
+        ("write", Self { is_write: true, is_random: false }),
+        ("random_write", Self { is_write: true, is_random: true }),
+    ];
 }
 
 /// The parameters, read.
@@ -107,7 +111,6 @@ impl IoShareSettings {
     pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         let small = |key: &Key<u64>| u32::try_from(key.of(parameters)).unwrap_or(u32::MAX);
-        let operation = OPERATION.of(parameters);
         let processes = small(&PROCESSES);
         let weights = one_for_each(&WEIGHTS, weights(WEIGHTS.of(parameters)), processes)
             .map_err(|why| problems.push(why))
@@ -120,10 +123,7 @@ impl IoShareSettings {
         let settings = Self {
             processes,
             depth: small(&DEPTH),
-            operation: Operation {
-                is_write: operation.ends_with("write"),
-                is_random: operation.starts_with("random"),
-            },
+            operation: OPERATION.of(parameters),
             record: RECORD.of(parameters),
             size: SIZE.of(parameters),
             weights,

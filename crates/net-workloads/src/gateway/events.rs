@@ -4,6 +4,7 @@ use super::connection::{Buffer, Connection, Read};
 use super::poller::{Poller, Waiting};
 use super::queue::Inbox;
 use super::ring::Ring;
+use contract::WordChoice;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -15,6 +16,11 @@ pub(super) enum Engine {
     Epoll,
     /// An io_uring receives by itself.
     Ring,
+}
+
+impl WordChoice for Engine {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("epoll", Self::Epoll), ("io_uring", Self::Ring)];
 }
 
 /// Files of one worker, each known by a number.

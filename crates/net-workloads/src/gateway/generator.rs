@@ -5,7 +5,7 @@ use super::connection::{Buffer, Connection, Outbox, ROOM_PAUSE, Read};
 use super::frame::{Frame, LEAST, Stamp};
 use super::poller::{Poller, Waiting, impatient};
 use super::pool::Pool;
-use super::settings::{GatewaySettings, Stage};
+use super::settings::{GatewaySettings, RequestGaps, Stage};
 use super::stages::{Stages, StagesMessage};
 use super::usage::Usage;
 use model::Histogram;
@@ -217,7 +217,10 @@ impl Generator<'_> {
                 self.request(turn, Some(due_ns as u64))?;
                 // The exponential gaps of a Poisson process, by inversion.
                 let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-                let gap = if self.settings.is_poisson { -libm::log1p(-uniform) } else { 1.0 };
+                let gap = match self.settings.gaps {
+                    RequestGaps::Constant => 1.0,
+                    RequestGaps::Poisson => -libm::log1p(-uniform),
+                };
                 due_ns += mean_ns * gap;
             }
             self.flush()?;

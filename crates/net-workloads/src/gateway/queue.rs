@@ -2,6 +2,7 @@
 
 use super::frame::Frame;
 use super::poller::Waiting;
+use contract::WordChoice;
 use crossbeam_queue::ArrayQueue;
 use rustix::event::{EventfdFlags, eventfd};
 use std::cell::UnsafeCell;
@@ -20,6 +21,11 @@ pub(super) enum Guard {
     Spin,
     /// Nothing: a bounded lock-free queue (Vyukov's).
     LockFree,
+}
+
+impl WordChoice for Guard {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("mutex", Self::Mutex), ("spin", Self::Spin), ("lock_free", Self::LockFree)];
 }
 
 /// Frames of other workers for one worker.

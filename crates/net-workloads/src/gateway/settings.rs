@@ -6,7 +6,7 @@ use super::frame::LEAST;
 use super::poller::Waiting;
 use super::queue::{BellKind, Guard};
 use super::role::Role;
-use contract::{Key, Problem};
+use contract::{Key, Problem, WordChoice};
 use model::Parameters;
 use workload_parts::nanoseconds::MS;
 
@@ -28,37 +28,16 @@ contract::keys! {
         "1",
         "Requests under way in all; 0: no limit but the sessions'",
     ),
-    ROUTE: str = choice(
-        "route",
-        &["local", "one_way", "both_ways"],
-        "local",
-        "Whether another worker is asked",
-    ),
-    QUEUE: str = choice(
-        "queue",
-        &["mutex", "spin", "lock_free"],
-        "mutex",
-        "What guards the queues of workers",
-    ),
-    WAKE: str = choice(
-        "wake",
-        &["eventfd", "futex", "busy_poll", "spin_then_block"],
-        "eventfd",
-        "How a worker waits, and learns of its queue",
-    ),
-    IO: str = choice(
-        "io",
-        &["epoll", "io_uring"],
-        "epoll",
-        "How a worker waits for its connections",
-    ),
-    ALLOCATOR: str = choice(
+    ROUTE: Route = choice("route", "local", "Whether another worker is asked"),
+    QUEUE: Guard = choice("queue", "mutex", "What guards the queues of workers"),
+    WAKE: WakeChoice = choice("wake", "eventfd", "How a worker waits, and learns of its queue"),
+    IO: Engine = choice("io", "epoll", "How a worker waits for its connections"),
+    ALLOCATOR: FrameMemory = choice(
         "allocator",
-        &["system", "pool"],
         "system",
         "Where the gateway has the memory of frames",
     ),
-    CLOCK: str = choice("clock", &["monotonic", "tsc"], "monotonic", "What moments are taken with"),
+    CLOCK: ClockChoice = choice("clock", "monotonic", "What moments are taken with"),
     SPIN: u64 = duration("spin", 1_000, 100 * MS, "20us", "How long spin_then_block stays awake"),
     PAYLOAD: u64 = size(
         "payload",
@@ -70,12 +49,7 @@ contract::keys! {
     REQUESTS: u64 = count("requests", 10, 100_000_000, "50_000", "Requests that are measured"),
     WARM_UP: u64 = count("warm_up", 0, 100_000_000, "2_000", "Requests before them"),
     RATE: u64 = count("rate", 0, 10_000_000, "0", "Requests per second; 0: each waits for a reply"),
-    ARRIVALS: str = choice(
-        "arrivals",
-        &["constant", "poisson"],
-        "constant",
-        "Gaps between requests of a rate",
-    ),
+    ARRIVALS: RequestGaps = choice("arrivals", "constant", "Gaps between requests of a rate"),
     PORT: u64 = count(
         "port",
         0,
@@ -105,12 +79,7 @@ contract::keys! {
     ),
     GATEWAY_POLICY: str = text("gateway_policy", "", "Policy of the gateway's workers"),
     EXCHANGE_POLICY: str = text("exchange_policy", "", "Policy of the exchange"),
-    DELAY_IN: str = choice(
-        "delay_in",
-        &["to_gateway", "gateway", "handoff", "exchange", "handoff_back", "to_client"],
-        "exchange",
-        "The stage that `delay` makes longer",
-    ),
+    DELAY_IN: Stage = choice("delay_in", "exchange", "The stage that `delay` makes longer"),
     DELAY: u64 = duration(
         "delay",
         0,
@@ -132,6 +101,11 @@ pub(super) enum Route {
     OneWay,
     /// Another worker asks, and hands the answer back to the one that has the client.
     BothWays,
+}
+
+impl WordChoice for Route {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("local", Self::Local), ("one_way", Self::OneWay), ("both_ways", Self::BothWays)];
 }
 
 impl Route {
@@ -162,16 +136,76 @@ pub(super) enum Stage {
     ToClient,
 }
 
-impl Stage {
-    /// All, in their order, each with its name.
-    pub(super) const ALL: [(Stage, &'static str); 6] = [
-        (Stage::ToGateway, "to_gateway"),
-        (Stage::Gateway, "gateway"),
-        (Stage::Handoff, "handoff"),
-        (Stage::Exchange, "exchange"),
-        (Stage::HandoffBack, "handoff_back"),
-        (Stage::ToClient, "to_client"),
+impl WordChoice for Stage {
+    /// All, in their order.
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("to_gateway", Self::ToGateway),
+        ("gateway", Self::Gateway),
+        ("handoff", Self::Handoff),
+        ("exchange", Self::Exchange),
+        ("handoff_back", Self::HandoffBack),
+        ("to_client", Self::ToClient),
     ];
+}
+
+/// How a worker waits, and learns of its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WakeChoice {
+    Eventfd,
+    Futex,
+    BusyPoll,
+    SpinThenBlock,
+}
+
+impl WordChoice for WakeChoice {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("eventfd", Self::Eventfd),
+        ("futex", Self::Futex),
+        ("busy_poll", Self::BusyPoll),
+        ("spin_then_block", Self::SpinThenBlock),
+    ];
+}
+
+/// Where the gateway has the memory of frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FrameMemory {
+    /// It asks for each.
+    System,
+    /// It keeps them to use them again.
+    Pool,
+}
+
+impl WordChoice for FrameMemory {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("system", Self::System), ("pool", Self::Pool)];
+}
+
+/// What moments are taken with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClockChoice {
+    /// CLOCK_MONOTONIC.
+    Monotonic,
+    /// The time stamp counter.
+    Tsc,
+}
+
+impl WordChoice for ClockChoice {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("monotonic", Self::Monotonic), ("tsc", Self::Tsc)];
+}
+
+/// Gaps between requests of a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RequestGaps {
+    /// All the same.
+    Constant,
+    /// Those of a Poisson process.
+    Poisson,
+}
+
+impl WordChoice for RequestGaps {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("constant", Self::Constant), ("poisson", Self::Poisson)];
 }
 
 /// All of it.
@@ -191,7 +225,7 @@ pub(super) struct GatewaySettings {
     pub(super) warm_up: u64,
     /// Requests per second; none: each waits for a reply.
     pub(super) rate: Option<u64>,
-    pub(super) is_poisson: bool,
+    pub(super) gaps: RequestGaps,
     pub(super) port: u16,
     pub(super) generator: Role,
     pub(super) gateway: Role,
@@ -199,10 +233,9 @@ pub(super) struct GatewaySettings {
     /// What moments are taken with; the cycle counter is compared with the kernel's clock when the
     /// run is prepared.
     pub(super) clock: Clock,
-    /// Whether that is the cycle counter.
-    pub(super) counts_cycles: bool,
-    /// Whether the gateway keeps frames to use them again.
-    pub(super) has_pool: bool,
+    /// What was declared of it.
+    pub(super) declared_clock: ClockChoice,
+    pub(super) memory: FrameMemory,
     /// Where a delay is put in, and how long it is.
     pub(super) delay: Option<(Stage, u64)>,
     pub(super) seed: u64,
@@ -227,64 +260,46 @@ impl GatewaySettings {
         let (per_session, total) =
             (INFLIGHT_PER_SESSION.of(parameters), INFLIGHT_TOTAL.of(parameters));
         let delay_ns = DELAY.of(parameters);
-        let delay_in = Stage::ALL.iter().find(|(_, name)| *name == DELAY_IN.of(parameters));
+        let (bell, waiting) = wake(parameters);
         let settings = Self {
             workers: number(&WORKERS),
             sessions: number(&SESSIONS),
             inflight: (per_session, if total == 0 { u64::MAX } else { total }),
-            route: match ROUTE.of(parameters) {
-                "one_way" => Route::OneWay,
-                "both_ways" => Route::BothWays,
-                _ => Route::Local,
-            },
-            guard: match QUEUE.of(parameters) {
-                "spin" => Guard::Spin,
-                "lock_free" => Guard::LockFree,
-                _ => Guard::Mutex,
-            },
-            engine: match IO.of(parameters) {
-                "io_uring" => Engine::Ring,
-                _ => Engine::Epoll,
-            },
-            bell: match WAKE.of(parameters) {
-                "futex" => BellKind::Futex,
-                _ => BellKind::Eventfd,
-            },
-            waiting: match WAKE.of(parameters) {
-                "busy_poll" => Waiting::Poll,
-                "spin_then_block" => Waiting::PollThenSleep(SPIN.of(parameters)),
-                _ => Waiting::Sleep,
-            },
+            route: ROUTE.of(parameters),
+            guard: QUEUE.of(parameters),
+            engine: IO.of(parameters),
+            bell,
+            waiting,
             payload: usize::try_from(PAYLOAD.of(parameters)).unwrap_or(usize::MAX - LEAST),
             requests: REQUESTS.of(parameters),
             warm_up: WARM_UP.of(parameters),
             rate: Some(RATE.of(parameters)).filter(|rate| *rate > 0),
-            is_poisson: ARRIVALS.of(parameters) == "poisson",
+            gaps: ARRIVALS.of(parameters),
             port: u16::try_from(PORT.of(parameters)).unwrap_or(u16::MAX),
             generator,
             gateway,
             exchange,
             clock: Clock::Monotonic,
-            counts_cycles: CLOCK.of(parameters) == "tsc",
-            has_pool: ALLOCATOR.of(parameters) == "pool",
-            delay: delay_in.map(|(stage, _)| (*stage, delay_ns)).filter(|(_, ns)| *ns > 0),
+            declared_clock: CLOCK.of(parameters),
+            memory: ALLOCATOR.of(parameters),
+            delay: (delay_ns > 0).then(|| (DELAY_IN.of(parameters), delay_ns)),
             // The trial's, when the run is prepared.
             seed: 0,
         };
-        let mut problems = settings.conflicts(parameters);
+        let mut problems = settings.conflicts();
         problems.extend(roles);
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }
 
     /// Combinations that cannot be meant, in the words that were declared.
-    fn conflicts(&self, parameters: &Parameters) -> Vec<Problem> {
+    fn conflicts(&self) -> Vec<Problem> {
         let mut found = Vec::new();
-        let route = ROUTE.of(parameters);
+        let route = self.route.word();
         if self.route != Route::Local && self.workers < 2 {
             found.push(format!("route = {route:?} needs two workers or more"));
         }
-        if self.delay.is_some_and(|(stage, _)| !self.route.passes(stage)) {
-            let name = DELAY_IN.of(parameters);
+        if let Some((stage, _)) = self.delay.filter(|(stage, _)| !self.route.passes(*stage)) {
+            let name = stage.word();
             found.push(format!("no request of route = {route:?} goes through {name}"));
         }
         if self.bell == BellKind::Futex && self.engine == Engine::Epoll {
@@ -325,6 +340,18 @@ impl GatewaySettings {
             while self.clock.now_ns() < until_ns {
                 std::hint::spin_loop();
             }
+        }
+    }
+}
+
+/// What wakes a worker, and what it does while there is nothing to do.
+fn wake(parameters: &Parameters) -> (BellKind, Waiting) {
+    match WAKE.of(parameters) {
+        WakeChoice::Eventfd => (BellKind::Eventfd, Waiting::Sleep),
+        WakeChoice::Futex => (BellKind::Futex, Waiting::Sleep),
+        WakeChoice::BusyPoll => (BellKind::Eventfd, Waiting::Poll),
+        WakeChoice::SpinThenBlock => {
+            (BellKind::Eventfd, Waiting::PollThenSleep(SPIN.of(parameters)))
         }
     }
 }

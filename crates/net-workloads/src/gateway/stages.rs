@@ -2,6 +2,7 @@
 
 use super::frame::{Frame, Stamp};
 use super::settings::Stage;
+use contract::WordChoice;
 use model::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +10,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stages {
     pub(super) round_trip: Histogram,
-    each: [Histogram; Stage::ALL.len()],
+    each: [Histogram; Stage::WORDS.len()],
     /// Sums in nanoseconds, exact and which must agree: of round trips, and of each stage.
     sum_ns: u64,
-    each_sum_ns: [u64; Stage::ALL.len()],
+    each_sum_ns: [u64; Stage::WORDS.len()],
 }
 
 /// The same in text, as it leaves its process.
@@ -21,7 +22,7 @@ pub(super) struct StagesMessage {
     round_trip: String,
     each: Vec<String>,
     sum_ns: u64,
-    each_sum_ns: [u64; Stage::ALL.len()],
+    each_sum_ns: [u64; Stage::WORDS.len()],
 }
 
 /// Most that the two sums may differ, as a fraction.
@@ -59,9 +60,9 @@ impl Stages {
 
     /// The stages that round trips went through, each with its times and their sum.
     pub(super) fn seen(&self) -> impl Iterator<Item = (&'static str, &Histogram, u64)> {
-        let all = Stage::ALL.iter().zip(&self.each).zip(self.each_sum_ns);
+        let all = Stage::WORDS.iter().zip(&self.each).zip(self.each_sum_ns);
         all.filter(|((_, histogram), _)| histogram.count() > 0)
-            .map(|(((_, name), histogram), sum_ns)| (*name, histogram, sum_ns))
+            .map(|(((name, _), histogram), sum_ns)| (*name, histogram, sum_ns))
     }
 
     /// The sum of the round trips, each from its write to its reply's read.
@@ -110,7 +111,7 @@ impl TryFrom<&StagesMessage> for Stages {
 }
 
 /// The length of each stage, in their order; none of those that the frame did not go through.
-fn spans(frame: &Frame, read_ns: u64) -> Result<[Option<u64>; Stage::ALL.len()], String> {
+fn spans(frame: &Frame, read_ns: u64) -> Result<[Option<u64>; Stage::WORDS.len()], String> {
     let mut before_ns = 0;
     let mut at = |stamp: Stamp| -> Result<u64, String> {
         let moment_ns = frame.at(stamp);

@@ -6,7 +6,7 @@ use super::events::Events;
 use super::frame::{Frame, LEAST, Stamp};
 use super::pool::Pool;
 use super::queue::Inbox;
-use super::settings::{GatewaySettings, Route, Stage};
+use super::settings::{FrameMemory, GatewaySettings, Route, Stage};
 use super::usage::Usage;
 use contract::LaunchSpec;
 use serde::{Deserialize, Serialize};
@@ -142,9 +142,9 @@ impl Gateway {
             settings: settings.clone(),
             inboxes: (0..settings.workers).map(inbox).collect::<io::Result<_>>()?,
             clients: (0..settings.sessions).map(|_| OnceLock::new()).collect(),
-            pool: match settings.has_pool {
-                true => Pool::new(settings.pool_frames(), LEAST + settings.payload),
-                false => Pool::none(),
+            pool: match settings.memory {
+                FrameMemory::Pool => Pool::new(settings.pool_frames(), LEAST + settings.payload),
+                FrameMemory::System => Pool::none(),
             },
             has_begun: AtomicBool::new(false),
             accepted: AtomicU64::new(0),

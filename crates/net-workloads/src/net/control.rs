@@ -3,6 +3,7 @@
 //! Whatever comes from the other side is hostile until it is parsed here: the version is looked at
 //! before anything else, and then every number.
 
+use contract::WordChoice;
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -43,21 +44,15 @@ pub(super) enum Test {
     Datagrams,
 }
 
-impl Test {
-    /// All, each as parameters spell it.
-    pub(super) const ALL: [(Test, &'static str); 6] = [
-        (Test::Connect, "connect"),
-        (Test::Request, "request"),
-        (Test::Stream, "stream"),
-        (Test::StreamBoth, "stream_both"),
-        (Test::Messages, "messages"),
-        (Test::Datagrams, "datagrams"),
+impl WordChoice for Test {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("connect", Self::Connect),
+        ("request", Self::Request),
+        ("stream", Self::Stream),
+        ("stream_both", Self::StreamBoth),
+        ("messages", Self::Messages),
+        ("datagrams", Self::Datagrams),
     ];
-
-    /// As parameters spell it.
-    pub(super) fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(test, _)| *test == self).map_or("", |(_, name)| name)
-    }
 }
 
 /// What the far side is asked to take part in.

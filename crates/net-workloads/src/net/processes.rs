@@ -8,7 +8,7 @@ use super::relay::{self, Relayed};
 use super::settings::{FarLocation, NetSettings};
 use super::thread_result::NearReport;
 use super::{counts, far, near};
-use contract::{Error, Interrupt, LaunchSpec, Load, Measurement, Result};
+use contract::{Error, Interrupt, LaunchSpec, Load, Measurement, Result, WordChoice};
 use model::{Histogram, HistogramError, RunReport, Sample};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -250,7 +250,7 @@ fn nothing(asked: &Asked) -> Error {
     Error::new(
         contract::ErrorKind::Environment,
         "nothing was measured",
-        format!("the test {} saw no operation end in its measured time", asked.test.name()),
+        format!("the test {} saw no operation end in its measured time", asked.test.word()),
         "give it a longer duration, or a higher rate",
     )
 }

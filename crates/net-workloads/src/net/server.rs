@@ -3,7 +3,7 @@
 use super::channel::Channel;
 use super::control::FarAnswer;
 use super::far::{hear_hello, take_part};
-use contract::{Error, ErrorKind, Interrupt, Result};
+use contract::{Error, ErrorKind, Interrupt, Result, WordChoice};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -109,7 +109,7 @@ fn one(
     stream.set_read_timeout(None)?;
     let mut channel = Channel::new(stream)?;
     let asked = hear_hello(&mut channel, interrupt)?;
-    let what = format!("{}, {}", asked.test.name(), model::format_duration(asked.whole_ns()));
+    let what = format!("{}, {}", asked.test.word(), model::format_duration(asked.whole_ns()));
     let Some(_turn) = busy.take_turn(client) else {
         // One that does not listen misses nothing.
         let _ = channel.send(&FarAnswer::Busy);

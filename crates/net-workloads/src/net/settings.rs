@@ -2,7 +2,7 @@
 
 use super::control::{self, Asked, SMALLEST, Test};
 use super::{connect, datagrams};
-use contract::{Problem, peers_address};
+use contract::{Problem, WordChoice, peers_address};
 use model::Parameters;
 use std::net::SocketAddr;
 use workload_parts::address::one_machine;
@@ -10,27 +10,16 @@ use workload_parts::nanoseconds::MS;
 
 contract::keys! {
     pub(super) PARAMETERS;
-    TEST: str = choice(
-        "test",
-        &["connect", "request", "stream", "stream_both", "messages", "datagrams"],
-        "connect",
-        "What is measured",
-    ),
-    FAR: str = choice(
-        "far",
-        &["loopback", "namespace", "guest"],
-        "loopback",
-        "Where our own far side is",
-    ),
+    TEST: Test = choice("test", "connect", "What is measured"),
+    FAR: OwnFarSide = choice("far", "loopback", "Where our own far side is"),
     ADDRESS: str = text(
         "address",
         "",
         "IP:PORT of a `schedlab net serve` that you have started, instead of ours",
     ),
     DELAY: u64 = duration("delay", 0, 500 * MS, "0ms", "One way; needs far = \"namespace\""),
-    DELAY_BY: str = choice(
+    DELAY_BY: DelayedBy = choice(
         "delay_by",
-        &["line", "netem"],
         "line",
         "What holds the packets: a process of ours, or the kernel where it has netem",
     ),
@@ -68,6 +57,32 @@ contract::keys! {
 /// Size of a message and of a write where none is declared. The latter is iperf3's (-l).
 const MESSAGE: u64 = 64;
 const WRITE: u64 = 128 << 10;
+
+/// Where our own far side is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OwnFarSide {
+    Loopback,
+    Namespace,
+    Guest,
+}
+
+impl WordChoice for OwnFarSide {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("loopback", Self::Loopback), ("namespace", Self::Namespace), ("guest", Self::Guest)];
+}
+
+/// What holds packets that are delayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DelayedBy {
+    /// A process of ours.
+    Line,
+    /// The kernel.
+    Netem,
+}
+
+impl WordChoice for DelayedBy {
+    const WORDS: &'static [(&'static str, Self)] = &[("line", Self::Line), ("netem", Self::Netem)];
+}
 
 /// Where the far side is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +151,7 @@ impl NetSettings {
     /// All that cannot be meant.
     pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
         let mut wrong: Vec<String> = Vec::new();
-        let test = test(parameters);
+        let test = TEST.of(parameters);
         let place = place(parameters).unwrap_or_else(|why| {
             wrong.push(why);
             FarLocation::Loopback
@@ -146,7 +161,7 @@ impl NetSettings {
             wrong
                 .push("a delay needs far = \"namespace\": only there is a line of ours".to_owned());
         }
-        if join == Join::Pair && DELAY_BY.of(parameters) == "netem" {
+        if join == Join::Pair && DELAY_BY.of(parameters) == DelayedBy::Netem {
             wrong.push("delay_by = \"netem\" needs a delay".to_owned());
         }
         let delay_ns = join.delay_ns();
@@ -197,30 +212,26 @@ impl NetSettings {
     }
 }
 
-/// What is measured.
-fn test(parameters: &Parameters) -> Test {
-    let named = TEST.of(parameters);
-    Test::ALL.iter().find(|(_, name)| *name == named).map_or(Test::Connect, |(test, _)| *test)
-}
-
 /// What joins the sides where they are namespaces.
 fn join(parameters: &Parameters) -> Join {
     match (DELAY.of(parameters), DELAY_BY.of(parameters)) {
         (0, _) => Join::Pair,
-        (delay_ns, "netem") => Join::Netem { delay_ns },
-        (delay_ns, _) => Join::Line { delay_ns },
+        (delay_ns, DelayedBy::Netem) => Join::Netem { delay_ns },
+        (delay_ns, DelayedBy::Line) => Join::Line { delay_ns },
     }
 }
 
 fn place(parameters: &Parameters) -> Result<FarLocation, String> {
     let (far, text) = (FAR.of(parameters), ADDRESS.of(parameters));
     match (far, text) {
-        ("namespace", "") => Ok(FarLocation::Namespace),
-        ("guest", "") => Ok(FarLocation::Guest),
-        ("namespace" | "guest", _) => {
+        (OwnFarSide::Namespace, "") => Ok(FarLocation::Namespace),
+        (OwnFarSide::Guest, "") => Ok(FarLocation::Guest),
+        (OwnFarSide::Namespace | OwnFarSide::Guest, _) => {
             Err("an address is no far side of ours: leave one of both out".into())
         }
-        (_, "") => Ok(FarLocation::Loopback),
-        _ => Ok(FarLocation::Address(one_machine(text, "as `schedlab net serve` prints it")?)),
+        (OwnFarSide::Loopback, "") => Ok(FarLocation::Loopback),
+        (OwnFarSide::Loopback, _) => {
+            Ok(FarLocation::Address(one_machine(text, "as `schedlab net serve` prints it")?))
+        }
     }
 }

@@ -129,7 +129,7 @@ fn rate_search(workload: &Table) -> Option<&'static RateSearch> {
     let by = crate::catalogue().workload(text("use")?)?.rate_search()?;
     match &by.sender {
         // Of other generators the rate is their own affair.
-        Some((sender, ours)) if text(sender.name()).is_some_and(|name| name != *ours) => None,
+        Some((sender, ours)) if text(sender.name).is_some_and(|name| name != *ours) => None,
         _ => Some(by),
     }
 }
@@ -157,7 +157,7 @@ fn search(experiment: &Table, searched: Searched<'_>, arguments: &Capacity) -> T
     one.remove("subjects");
     let (test, to_search) = &by.test;
     for (key, value) in [
-        (test.name(), *to_search),
+        (test.name, *to_search),
         (by.target.name(), arguments.target.as_str()),
         (by.duration.name(), arguments.step.as_str()),
         ("primary", by.rate),

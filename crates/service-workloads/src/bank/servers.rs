@@ -2,7 +2,7 @@
 
 use crate::application::Started;
 use crate::http;
-use contract::{Error, LaunchSpec, ProgramFile, Recipe, Requirement, Result};
+use contract::{Error, LaunchSpec, ProgramFile, Recipe, Requirement, Result, WordChoice};
 use model::Parameters;
 use std::fs::File;
 use std::io::Read;
@@ -13,12 +13,40 @@ use sys::Machine;
 use workload_parts::program::ProgramEnvironment;
 use workload_parts::program::service::{Beginning, Server, rest_of_line};
 
+/// What events go through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Broker {
+    Kafka,
+    None,
+}
+
+impl WordChoice for Broker {
+    const WORDS: &'static [(&'static str, Self)] = &[("kafka", Self::Kafka), ("none", Self::None)];
+}
+
+/// A defect of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Defect {
+    None,
+    LostUpdate,
+    DoubleSend,
+    SlowStart,
+}
+
+impl WordChoice for Defect {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("none", Self::None),
+        ("lost-update", Self::LostUpdate),
+        ("double-send", Self::DoubleSend),
+        ("slow-start", Self::SlowStart),
+    ];
+}
+
 contract::keys! {
     pub(super) PARAMETERS;
     SOURCE: str = text("source", "apps/bank", "Where the application's sources are"),
-    BROKER_OF: str = choice(
+    BROKER_OF: Broker = choice(
         "broker",
-        &["kafka", "none"],
         "kafka",
         "What events go through: a real broker, or nothing",
     ),
@@ -32,12 +60,7 @@ contract::keys! {
 
 contract::keys! {
     pub(super) FAULTS;
-    FAULT: str = choice(
-        "fault",
-        &["none", "lost-update", "double-send", "slow-start"],
-        "none",
-        "A defect of the service, to see that it is noticed",
-    ),
+    FAULT: Defect = choice("fault", "none", "A defect of the service, to see that it is noticed"),
 }
 
 /// Names in metrics and files.
@@ -66,8 +89,7 @@ pub(super) struct Servers {
     has_broker: bool,
     java_options: Vec<String>,
     request_threads: u64,
-    /// A defect of the service.
-    fault: Option<String>,
+    fault: Defect,
 }
 
 impl Servers {
@@ -76,10 +98,13 @@ impl Servers {
         Self {
             // What cannot be made absolute is not found either, and that is told.
             source: std::path::absolute(&source).unwrap_or(source),
-            has_broker: BROKER_OF.of(parameters) == "kafka",
+            has_broker: match BROKER_OF.of(parameters) {
+                Broker::Kafka => true,
+                Broker::None => false,
+            },
             java_options: JAVA_OPTIONS.of(parameters).to_vec(),
             request_threads: REQUEST_THREADS.of(parameters),
-            fault: Some(FAULT.of(parameters)).filter(|fault| *fault != "none").map(str::to_owned),
+            fault: FAULT.of(parameters),
         }
     }
 
@@ -176,7 +201,13 @@ impl Servers {
         } else {
             variables.push(("BANK_EVENTS", "local".to_owned()));
         }
-        variables.extend(self.fault.clone().map(|fault| ("BANK_FAULT", fault)));
+        match self.fault {
+            Defect::None => {}
+            // In the service's words, which are those of the parameter.
+            fault @ (Defect::LostUpdate | Defect::DoubleSend | Defect::SlowStart) => {
+                variables.push(("BANK_FAULT", fault.word().to_owned()));
+            }
+        }
         let mut address = None;
         let words = self.service_words();
         let service = start("the service", SERVICE, &words, variables, &mut || {

@@ -1,7 +1,7 @@
 //! Loads that cannot be meant.
 
 use super::Scenario;
-use super::settings::{ARRIVALS, Flow, HttpSettings, SCALE, SEARCH, TEST, USUAL_ARRIVALS};
+use super::settings::{ARRIVALS, Flow, HttpSettings, LoadTest, SCALE, TEST};
 use contract::Problem;
 use model::Parameters;
 use std::net::SocketAddr;
@@ -29,13 +29,13 @@ impl HttpSettings {
     ) -> Result<Self, Vec<Problem>> {
         let settings = Self::of(parameters);
         let mut wrong: Vec<Problem> = Vec::new();
-        if TEST.of(parameters) == SEARCH {
+        if TEST.of(parameters) == LoadTest::Capacity {
             wrong.push(
                 "test = \"capacity\": rates are searched by our own generator alone (own)".into(),
             );
         }
         let is_scaled = (SCALE.of(parameters) - 1.0).abs() > 0.0;
-        if ARRIVALS.of(parameters) != USUAL_ARRIVALS || is_scaled {
+        if ARRIVALS.of(parameters) != Flow::USUAL || is_scaled {
             let why = "arrivals and scale are those of our own generator (own): the program's \
                        rates are in `drive`";
             wrong.push(why.into());

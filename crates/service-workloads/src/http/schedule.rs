@@ -7,7 +7,7 @@ const NS_PER_S: f64 = 1e9;
 
 /// How the gaps between requests vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrivals {
+pub(crate) enum Arrivals {
     /// Independent of each other: a Poisson process.
     Poisson,
     /// As regular as the rate.

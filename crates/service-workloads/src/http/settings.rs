@@ -2,7 +2,7 @@
 
 use super::scenario::Scenario;
 use super::schedule::{Arrivals, Course};
-use contract::{Problem, ProgramFile};
+use contract::{Problem, ProgramFile, WordChoice};
 use model::Parameters;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,47 @@ contract::keys! {
     SCENARIO: str = text("scenario", "", "Path of the scenario's file"),
 }
 
+/// How requests follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// When they are due, whatever became of those before.
+    Open(Arrivals),
+    /// On each connection when the one before has been answered.
+    Closed,
+}
+
+impl Flow {
+    /// Where nothing is said.
+    pub(super) const USUAL: Self = Self::Open(Arrivals::Poisson);
+}
+
+impl WordChoice for Flow {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        (USUAL_ARRIVALS, Self::USUAL),
+        ("constant", Self::Open(Arrivals::Constant)),
+        ("closed", Self::Closed),
+    ];
+}
+
+/// What is done with the rates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LoadTest {
+    /// They are sent.
+    Load,
+    /// The highest ones that are sustained are searched.
+    Capacity,
+}
+
+impl WordChoice for LoadTest {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("load", Self::Load), (SEARCH, Self::Capacity)];
+}
+
 // What a load is declared by, wherever it is part of a workload.
 contract::keys! {
     pub(crate) LOAD;
-    ARRIVALS: str = choice(
+    ARRIVALS: Flow = choice(
         "arrivals",
-        &["poisson", "constant", "closed"],
         USUAL_ARRIVALS,
         "When requests go: at random moments of their rate, at regular ones, or after answers",
     ),
@@ -55,9 +90,8 @@ contract::keys! {
         "10s",
         "An answer that takes longer is none",
     ),
-    TEST: str = choice(
+    TEST: LoadTest = choice(
         "test",
-        &["load", SEARCH],
         "load",
         "Load at the given rates, or search the highest ones that are sustained",
     ),
@@ -73,7 +107,7 @@ contract::keys! {
 /// The word for a search of the highest rates that are sustained.
 pub(super) const SEARCH: &str = "capacity";
 /// When requests go where nothing is said.
-pub(super) const USUAL_ARRIVALS: &str = "poisson";
+const USUAL_ARRIVALS: &str = "poisson";
 const LONGEST_NS: u64 = 24 * 3600 * S;
 /// For connecting, and the last answers.
 const AROUND_NS: u64 = 100 * MS;
@@ -83,15 +117,6 @@ const USUAL_STEPS: u64 = 10;
 /// Requests of a run that can be counted and kept in memory while they wait.
 const MOST_REQUESTS: f64 = 5e7;
 const FASTEST: f64 = 1e6;
-
-/// How requests follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flow {
-    /// When they are due, whatever became of those before.
-    Open(Arrivals),
-    /// On each connection when the one before has been answered.
-    Closed,
-}
 
 /// All of it.
 #[derive(Debug, Clone)]
@@ -153,7 +178,7 @@ impl HttpSettings {
         scenario: Scenario,
     ) -> Result<Self, Vec<Problem>> {
         let mut wrong: Vec<String> = Vec::new();
-        let flow = flow(parameters);
+        let flow = ARRIVALS.of(parameters);
         let [ramp_up_ns, warm_up_ns, duration_ns, ramp_down_ns] =
             [&RAMP_UP, &WARM_UP, &DURATION, &RAMP_DOWN].map(|key| key.of(parameters));
         let course = Course { ramp_up_ns, hold_ns: warm_up_ns + duration_ns, ramp_down_ns };
@@ -164,7 +189,10 @@ impl HttpSettings {
         if flow == Flow::Closed && (scale - 1.0).abs() > 0.0 {
             wrong.push("a closed loop has no rate to scale: use more connections".to_owned());
         }
-        let is_search = TEST.of(parameters) == SEARCH;
+        let is_search = match TEST.of(parameters) {
+            LoadTest::Load => false,
+            LoadTest::Capacity => true,
+        };
         if is_search && flow == Flow::Closed {
             wrong.push("a closed loop has no rate to search: use another of arrivals".to_owned());
         }
@@ -248,14 +276,5 @@ impl HttpSettings {
         let warm_up_ns = from_ns - self.course.ramp_up_ns;
         let hold_ns = warm_up_ns + (to_ns - from_ns);
         (Course { ramp_up_ns: 0, hold_ns, ramp_down_ns: 0 }, (warm_up_ns, hold_ns))
-    }
-}
-
-/// How requests follow each other.
-fn flow(parameters: &Parameters) -> Flow {
-    match ARRIVALS.of(parameters) {
-        "closed" => Flow::Closed,
-        "constant" => Flow::Open(Arrivals::Constant),
-        _ => Flow::Open(Arrivals::Poisson),
     }
 }

@@ -1,6 +1,6 @@
 //! Other programs that send the load: wrk, Gatling, or any that prints figures.
 
-use super::{DRIVE, GENERATOR, METRICS};
+use super::{DRIVE, GENERATOR, METRICS, Sender};
 use crate::application::Drive;
 use contract::{
     Error, ErrorKind, LaunchSpec, Measurement, Problem, ProgramFile, Result, split_words,
@@ -29,7 +29,7 @@ const ASSERTION_FAILED: i32 = 2;
 
 /// Which program it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum GeneratorKind {
+pub(super) enum GeneratorKind {
     Wrk,
     Gatling,
     /// Any, whose figures are picked.
@@ -49,10 +49,8 @@ pub(super) struct Generator {
 /// Which program was declared; none where the load is sent by ourselves.
 fn kind(parameters: &Parameters) -> Option<GeneratorKind> {
     match GENERATOR.of(parameters) {
-        "wrk" => Some(GeneratorKind::Wrk),
-        "gatling" => Some(GeneratorKind::Gatling),
-        "command" => Some(GeneratorKind::Command),
-        _ => None,
+        Sender::Ours => None,
+        Sender::Program(kind) => Some(kind),
     }
 }
 

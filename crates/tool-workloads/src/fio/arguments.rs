@@ -1,12 +1,10 @@
 //! What fio is started with, word by word.
 
 use super::Jobs;
-use contract::LaunchSpec;
+use contract::{LaunchSpec, WordChoice};
 use std::path::Path;
 use workload_parts::storage::target::WorkloadFiles;
 
-/// fio's names of what it can do.
-pub(super) const PATTERNS: [&str; 6] = ["read", "write", "randread", "randwrite", "randrw", "rw"];
 /// Names the job in the output.
 const JOB: &str = "schedlab";
 /// Latencies of each I/O from its submission on: time in the queue of the elevator is then
@@ -50,10 +48,10 @@ fn job(jobs: &Jobs, launch: &LaunchSpec, target: &WorkloadFiles) -> Vec<String> 
     let seed = jobs.random_seed.unwrap_or(launch.seed >> 1);
     let mut words = vec![
         format!("--name={JOB}"),
-        format!("--rw={}", jobs.pattern),
+        format!("--rw={}", jobs.pattern.word()),
         format!("--bs={}", jobs.block_bytes),
         format!("--size={size_bytes}"),
-        format!("--ioengine={}", jobs.engine),
+        format!("--ioengine={}", jobs.engine.word()),
         format!("--iodepth={}", jobs.queue_depth),
         format!("--numjobs={}", jobs.jobs),
         format!("--direct={}", u8::from(is_direct)),
