@@ -247,16 +247,6 @@ impl<T: WordChoice> Key<T> {
 }
 
 impl Key<str> {
-    /// One of some words, as text.
-    pub const fn choice(
-        name: &'static str,
-        words: &'static [&'static str],
-        default: &'static str,
-        summary: &'static str,
-    ) -> Self {
-        Self::new(name, ParameterKind::Choice(words), default, summary)
-    }
-
     /// Any text.
     pub const fn text(name: &'static str, default: &'static str, summary: &'static str) -> Self {
         Self::new(name, ParameterKind::Text, default, summary)
