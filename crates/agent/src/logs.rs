@@ -31,7 +31,7 @@ pub(crate) fn take(directory: &Path) -> Vec<(String, Vec<u8>)> {
         }
         if !is_guardians {
             // One that stays is sent again, no more; directories are not sent.
-            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+            let _ = fs::remove_file(&path).or_else(|_| sys::remove_tree(&path));
         }
     }
     logs

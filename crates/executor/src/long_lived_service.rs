@@ -231,7 +231,7 @@ impl LongLivedSlot {
         let (cgroup, server_groups) = long_lived_groups(context, &name, &servers)?;
         let scratch = context.scratch("long-lived");
         // Of the one before it.
-        let _ = std::fs::remove_dir_all(&scratch);
+        let _ = sys::remove_tree(&scratch);
         make_scratch(&scratch)?;
         let launch = LaunchSpec {
             seed: trial.seed,

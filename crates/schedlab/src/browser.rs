@@ -71,7 +71,7 @@ fn printed_by(
     let folder = TemporaryDirectory::within(temporary, "print")
         .map_err(|error| unwritable(temporary, error))?;
     let bytes = printed_in(folder.path(), browser, page, interrupt);
-    removed(folder);
+    remove(&folder);
     bytes
 }
 
@@ -197,10 +197,9 @@ fn unwritable(path: &Path, error: std::io::Error) -> Error {
 }
 
 /// What was killed may go on writing for an instant: a folder that is not empty is tried again.
-fn removed(folder: TemporaryDirectory) {
-    let path = folder.keep();
+fn remove(folder: &TemporaryDirectory) {
     for _ in 0..MOST_REMOVALS {
-        match std::fs::remove_dir_all(&path) {
+        match sys::remove_tree(folder.path()) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 std::thread::sleep(PAUSE);
             }

@@ -7,7 +7,7 @@ use rustix::process::geteuid;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Names of all of them begin so.
@@ -17,7 +17,7 @@ const YOUNG: Duration = Duration::from_secs(60);
 
 /// A directory, and the lock by which others see that it is in use.
 pub(crate) struct TemporaryDirectory {
-    directory: tempfile::TempDir,
+    path: PathBuf,
     _lock: File,
 }
 
@@ -29,16 +29,18 @@ impl TemporaryDirectory {
         let directory = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent)?;
         let lock = File::open(directory.path())?;
         lock.try_lock().map_err(io::Error::from)?;
-        Ok(Self { directory, _lock: lock })
+        Ok(Self { path: directory.keep(), _lock: lock })
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.directory.path()
+        &self.path
     }
+}
 
-    /// The directory, which from now on goes by hand alone.
-    pub(crate) fn keep(self) -> std::path::PathBuf {
-        self.directory.keep()
+impl Drop for TemporaryDirectory {
+    fn drop(&mut self) {
+        // One that a browser wrote into may be nested deeper than a stack is. What stays is swept later.
+        let _ = sys::remove_tree(&self.path);
     }
 }
 
@@ -48,8 +50,8 @@ fn sweep(parent: &Path, young: Duration) {
     for entry in parent.read_dir().into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(PREFIX) && is_left(&entry.path(), young)
         {
-            // It follows no links.
-            let _ = std::fs::remove_dir_all(entry.path());
+            // It follows no link in it, and is as deep as its owner likes.
+            let _ = sys::remove_tree(&entry.path());
         }
     }
 }
@@ -74,14 +76,15 @@ fn opened(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fs::{CWD, FileType, mknodat};
+    use rustix::fs::{CWD, FileType, mkdirat, mknodat, openat};
 
     #[test]
     fn what_a_killed_process_left_goes_and_what_is_in_use_stays() {
         let parent = tempfile::tempdir().unwrap();
         let count = || parent.path().read_dir().unwrap().count();
         let used = TemporaryDirectory::within(parent.path(), "test").unwrap();
-        let left = TemporaryDirectory::within(parent.path(), "test").unwrap().keep();
+        let left = parent.path().join(format!("{PREFIX}test-left"));
+        std::fs::create_dir(&left).unwrap();
         std::fs::write(left.join("file"), "x").unwrap();
         std::fs::create_dir(parent.path().join("of-somebody-else")).unwrap();
         sweep(parent.path(), YOUNG);
@@ -90,6 +93,28 @@ mod tests {
         assert_eq!((count(), left.exists(), used.path().exists()), (2, false, true));
         drop(used);
         assert_eq!(count(), 1);
+    }
+
+    #[test]
+    fn a_left_directory_that_is_nested_deeper_than_a_stack_is_swept() {
+        /// Less than one call for each level takes.
+        const STACK: usize = 256 << 10;
+        const LEVELS: u32 = 8_000;
+        let parent = tempfile::tempdir().unwrap();
+        let left = parent.path().join(format!("{PREFIX}test-left"));
+        std::fs::create_dir(&left).unwrap();
+        let mut directory = File::open(&left).unwrap();
+        for _ in 0..LEVELS {
+            mkdirat(&directory, "next", Mode::RWXU).unwrap();
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let next = openat(&directory, "next", flags, Mode::empty()).unwrap();
+            directory = File::from(next);
+        }
+        drop(directory);
+        let path = parent.path().to_owned();
+        let sweeper = std::thread::Builder::new().stack_size(STACK);
+        sweeper.spawn(move || sweep(&path, Duration::ZERO)).unwrap().join().unwrap();
+        assert!(!left.exists());
     }
 
     #[test]

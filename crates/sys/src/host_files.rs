@@ -2,7 +2,7 @@
 
 use crate::files::{FileAccess, Files, OpenFile, PrivateFiles};
 use crate::lock_file::open_lock;
-use crate::made_directory::remove_made_directory;
+use crate::made_directory::{remove_made_directory, remove_tree};
 use crate::own_directory::check_own_directory;
 use crate::private_directory::PrivateDirectory;
 use crate::regular_file::{open_regular, open_regular_as};
@@ -86,7 +86,7 @@ impl Files for HostFiles {
     }
 
     fn remove_tree(&self, path: &Path) -> io::Result<()> {
-        fs::remove_dir_all(path)
+        remove_tree(path)
     }
 
     fn remove_made(&self, path: &Path) -> io::Result<()> {

@@ -56,6 +56,7 @@ pub use kernel_log::KernelLog;
 pub use links::Links;
 pub use machine::Machine;
 pub use machine_error::MachineError;
+pub use made_directory::remove_tree;
 pub use perf_event::{PerfCounter, PerfEvent, PerfReading};
 pub use pressure::Pressure;
 pub use private_directory::PrivateDirectory;

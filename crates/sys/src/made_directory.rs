@@ -43,6 +43,23 @@ pub(crate) fn remove_made_directory(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR)?)
 }
 
+/// Removes a directory with all that lies in it on its own file system, however deep directories are
+/// nested there; of a link the link itself. A link above it is followed, and none below that.
+///
+/// # Errors
+/// Of kind `NotFound` where it is not there; where it is a file, or another file system is mounted
+/// within; what the kernel answers. Some of it may be gone by then.
+pub fn remove_tree(path: &Path) -> io::Result<()> {
+    if std::fs::symlink_metadata(path)?.is_symlink() {
+        return std::fs::remove_file(path);
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    remove_made_directory(&std::fs::canonicalize(parent)?.join(name))
+}
+
 /// The directory of this name, to list it; no link to one.
 fn opened(above: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -176,6 +193,24 @@ mod tests {
         assert!(!made.exists() && kept.exists());
         let error = remove_made_directory(&made).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_tree_is_removed_below_a_link_and_of_a_link_to_one_the_link() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        let kept = at("victim/file");
+        fs::create_dir_all(at("real/tree/deep")).unwrap();
+        fs::create_dir(at("victim")).unwrap();
+        fs::write(&kept, "x").unwrap();
+        symlink(at("victim"), at("real/tree/deep/link")).unwrap();
+        symlink(at("real"), at("above")).unwrap();
+        symlink(at("victim"), at("link")).unwrap();
+        remove_tree(&at("above/tree")).unwrap();
+        remove_tree(&at("link")).unwrap();
+        assert!(!at("real/tree").exists() && !at("link").is_symlink() && kept.exists());
+        assert_eq!(remove_tree(&at("link")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(remove_tree(&kept).is_err() && kept.exists(), "it is a file");
     }
 
     #[test]

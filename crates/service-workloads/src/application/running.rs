@@ -142,7 +142,7 @@ impl Running {
     fn keep_report(&self) {
         let (Some(program), Some(directory)) = (&self.program, &self.report) else { return };
         if let Err(error) = program.keep(directory) {
-            let _ = std::fs::remove_dir_all(directory);
+            let _ = sys::remove_tree(directory);
             let log = File::options().create(true).append(true).open(&self.log);
             let told = format!("its report cannot be kept in {}: {error}", directory.display());
             // A disk that is full has no room for this either.

@@ -245,7 +245,7 @@ impl Drive for Driver {
         let mut runs = runs.map(|entry| entry.path());
         let Some(run) = runs.find(|run| run.join(REPORT).is_file()) else { return Ok(()) };
         // Of a trial of the same name that was given up.
-        let _ = std::fs::remove_dir_all(directory);
+        let _ = sys::remove_tree(directory);
         copy(&run, directory)
     }
 }

@@ -114,7 +114,7 @@ impl Drop for WorkloadFiles {
         if let Self::Directory(directory) = self {
             // A directory that is gone already needs no removing; one that stays is found
             // by its name.
-            let _ = std::fs::remove_dir_all(directory);
+            let _ = sys::remove_tree(directory);
         }
     }
 }
