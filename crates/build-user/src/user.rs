@@ -148,6 +148,8 @@ impl Views {
         // Whatever the umask is.
         fs::set_permissions(&views.root, Permissions::from_mode(0o755))?;
         user.give(&views.temporary())?;
+        // What a build writes there is nobody else's business.
+        fs::set_permissions(&views.home, Permissions::from_mode(0o700))?;
         user.give(&views.home)?;
         Ok(views)
     }
@@ -318,6 +320,8 @@ pub(crate) mod tests {
         }
         let home = output(&views, "touch ~/mark && echo $HOME", Path::new("/"));
         assert!(home.starts_with(BELOW), "{home}");
+        let mode = fs::metadata(&home).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o700, "others may look into it");
         drop(views);
         assert!(!Path::new(&home).exists());
     }

@@ -4,14 +4,16 @@
 use crate::environment::NOBODY;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::geteuid;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Names of all of them begin so.
 const PREFIX: &str = "schedlab-temporary-";
+/// Its user only: a bundle may be private, and who can open a directory can hold its lock.
+const DIRECTORY_MODE: u32 = 0o700;
 /// Between making one and locking it lies an instant: so young a one is left alone.
 const YOUNG: Duration = Duration::from_secs(60);
 
@@ -22,11 +24,15 @@ pub(crate) struct TemporaryDirectory {
 }
 
 impl TemporaryDirectory {
-    /// A new one in this directory, for this purpose. Those that were left there go first.
+    /// A new one in this directory, for this purpose, which its user alone may enter. Those that were
+    /// left there go first.
     pub(crate) fn within(parent: &Path, purpose: &str) -> io::Result<Self> {
         sweep(parent, YOUNG);
         let prefix = format!("{PREFIX}{purpose}-");
-        let directory = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent)?;
+        let directory = tempfile::Builder::new()
+            .prefix(&prefix)
+            .permissions(Permissions::from_mode(DIRECTORY_MODE))
+            .tempdir_in(parent)?;
         let lock = File::open(directory.path())?;
         lock.try_lock().map_err(io::Error::from)?;
         Ok(Self { path: directory.keep(), _lock: lock })
@@ -93,6 +99,14 @@ mod tests {
         assert_eq!((count(), left.exists(), used.path().exists()), (2, false, true));
         drop(used);
         assert_eq!(count(), 1);
+    }
+
+    #[test]
+    fn nobody_else_may_enter_one_or_hold_its_lock() {
+        let parent = tempfile::tempdir().unwrap();
+        let directory = TemporaryDirectory::within(parent.path(), "test").unwrap();
+        let mode = directory.path().metadata().unwrap().mode();
+        assert_eq!(mode & 0o7777, DIRECTORY_MODE);
     }
 
     #[test]

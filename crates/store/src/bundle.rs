@@ -17,8 +17,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use sys::open_regular;
@@ -35,6 +36,8 @@ const BUNDLE_FORMATS: [&str; 3] = ["schedlab.bundle/1", BUNDLE_FORMAT, IMPORT_BU
 const MANIFEST: &str = "manifest.json";
 /// Files that are named although nothing vouches for them; an archive with more is none of ours.
 const MOST_UNLISTED: usize = 100;
+/// What is unpacked is for its user alone: the campaign may be private.
+const UNPACKED_MODE: u32 = 0o600;
 /// Archives are filled up to 10 KiB, in whatever blocks their writer has.
 const LONGEST_FILLING: u64 = 1 << 20;
 
@@ -353,7 +356,9 @@ fn unpack_file(
         return Err(format!("{name:?} is no file").into());
     }
     let path = directory.join(name);
-    let target = File::create_new(&path).map_err(Trouble::Directory)?;
+    let mut fresh = OpenOptions::new();
+    fresh.write(true).create_new(true).mode(UNPACKED_MODE);
+    let target = fresh.open(&path).map_err(Trouble::Directory)?;
     let found = transfer(entry, target).map_err(|stopped| match stopped {
         Stopped::Reading(error) => Trouble::Bundle(words(error)),
         Stopped::Writing(error) => Trouble::Directory(error),
@@ -499,7 +504,7 @@ fn packed(size: u64, hash: Sha256) -> Packed {
 mod tests {
     use super::*;
     use crate::documents::hexadecimal;
-    use std::fs::OpenOptions;
+    use std::os::unix::fs::PermissionsExt;
 
     fn manifest() -> Manifest {
         Manifest::new("0.1.0".to_owned(), "first-look".to_owned(), None)
@@ -560,6 +565,8 @@ mod tests {
         for name in ["plan.json", "records.jsonl"] {
             let read = |home: &Path| fs::read(home.join(name)).unwrap();
             assert_eq!(read(home.path()), read(&target), "{name}");
+            let mode = fs::metadata(target.join(name)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o7777, UNPACKED_MODE, "{name}");
         }
     }
 
