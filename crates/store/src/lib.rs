@@ -36,7 +36,7 @@ pub use bundle::{Manifest, OpenBundle, Packed, Unpacked, pack, unpack};
 pub use campaign::{Campaign, directory_stem};
 pub use chain::names_plan;
 pub use documents::{CampaignState, Redaction, fingerprint_digest};
-pub use durable::replace;
+pub use durable::{failed, replace};
 pub use held_records::HeldRecords;
 pub use import_head::{import_head, is_import};
 pub use known_records::KnownRecords;

@@ -22,6 +22,7 @@ mod lock_file;
 mod machine;
 mod machine_error;
 mod made_directory;
+mod named_file;
 mod own_directory;
 mod perf_event;
 mod pressure;
@@ -57,6 +58,7 @@ pub use links::Links;
 pub use machine::Machine;
 pub use machine_error::MachineError;
 pub use made_directory::remove_tree;
+pub use named_file::write_named;
 pub use perf_event::{PerfCounter, PerfEvent, PerfReading};
 pub use pressure::Pressure;
 pub use private_directory::PrivateDirectory;
@@ -70,6 +72,6 @@ pub use scheduling::{
     set_scheduling_attributes, set_timer_slack, timer_slack,
 };
 pub use signals::{Termination, reset_signal_dispositions};
-pub use trusted_path::check_trusted;
+pub use trusted_path::{check_trusted, through_own_links};
 pub use untrusted::is_untrusted;
 pub use virtio_port::virtio_port;

@@ -24,23 +24,26 @@ pub(crate) fn remove_made_directory(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let mut components = parent.components();
-    if components.next() != Some(Component::RootDir) {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut above = rustix::fs::open("/", flags, Mode::empty())?;
-    for component in components {
-        let Component::Normal(name) = component else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        above = rustix::fs::openat(&above, name, flags | OFlags::NOFOLLOW, Mode::empty())
-            .map_err(told)?;
-    }
+    let above = reach(parent).map_err(told)?;
     let directory = opened(&above, name)?;
     let device = rustix::fs::fstat(&directory)?.st_dev;
     empty(directory, device)?;
     Ok(rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Opens a directory by its path from the root, without a link on the way, for what is done below it.
+pub(crate) fn reach(directory: &Path) -> rustix::io::Result<OwnedFd> {
+    let mut components = directory.components();
+    if components.next() != Some(Component::RootDir) {
+        return Err(Errno::INVAL);
+    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut reached = rustix::fs::open("/", flags, Mode::empty())?;
+    for component in components {
+        let Component::Normal(name) = component else { return Err(Errno::INVAL) };
+        reached = rustix::fs::openat(&reached, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+    }
+    Ok(reached)
 }
 
 /// Removes a directory with all that lies in it on its own file system, however deep directories are

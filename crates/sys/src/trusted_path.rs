@@ -4,7 +4,7 @@ use crate::untrusted::{ROOT, STICKY, others_may_write, untrusted};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -30,10 +30,52 @@ pub(crate) fn check_trusted_above(directory: &Path) -> io::Result<()> {
     check_way(directory, false, None)
 }
 
-/// Goes from the root down as the kernel does, through one link after the other: what was asked before
-/// cannot be changed any more by others.
+/// Where a path leads, without links; of which the last names need not be there yet. For what is
+/// written where a user says: every link on the way must belong to root, to this process's user or to
+/// `also`, for who makes a link chooses what is written to. Whose the directories are is not asked.
+///
+/// # Errors
+/// [`crate::is_untrusted`] where a link belongs to another user; what the kernel answers where the
+/// path cannot be looked at.
+pub fn through_own_links(path: &Path, also: Option<u32>) -> io::Result<PathBuf> {
+    let own = [Some(ROOT), Some(geteuid().as_raw()), also];
+    walk(path, |reached, found, _| {
+        if found.is_symlink() && !own.contains(&Some(found.uid())) {
+            return Err(untrusted(reached, "it is a link that another user made"));
+        }
+        Ok(())
+    })
+}
+
+/// What was asked before cannot be changed any more by others.
 fn check_way(path: &Path, is_whole: bool, also: Option<u32>) -> io::Result<()> {
     let trusted = [Some(ROOT), Some(geteuid().as_raw()), also];
+    let way = walk(path, |reached, found, is_last| {
+        if !trusted.contains(&Some(found.uid())) {
+            return Err(untrusted(reached, "it belongs to another user"));
+        }
+        // Everybody may write a link, says its mode: only its user can put another in place of it.
+        if found.is_symlink() {
+            return Ok(());
+        }
+        // In a sticky directory others can only add names.
+        let is_above = !is_whole || !is_last;
+        let is_shared = is_above && found.is_dir() && found.mode() & STICKY != 0;
+        if !is_shared && others_may_write(reached, found.mode(), (found.uid(), found.gid())) {
+            return Err(untrusted(reached, "others may write there"));
+        }
+        Ok(())
+    });
+    way.map(drop)
+}
+
+/// Goes from the root down as the kernel does, through one link after the other, and asks of each name
+/// and link that it comes to, and whether nothing follows it. Returns where that ends: names of which
+/// the first is not there are not asked.
+fn walk(
+    path: &Path,
+    mut ask: impl FnMut(&Path, &Metadata, bool) -> io::Result<()>,
+) -> io::Result<PathBuf> {
     let mut ahead = Vec::new();
     put_ahead(&mut ahead, &std::path::absolute(path)?);
     let mut reached = PathBuf::new();
@@ -47,13 +89,13 @@ fn check_way(path: &Path, is_whole: bool, also: Option<u32>) -> io::Result<()> {
         }
         let found = match fs::symlink_metadata(&reached) {
             Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                reached.extend(ahead.iter().rev());
+                return Ok(reached);
+            }
             Err(error) => return Err(error),
         };
-        if !trusted.contains(&Some(found.uid())) {
-            return Err(untrusted(&reached, "it belongs to another user"));
-        }
-        // Everybody may write a link, says its mode: only its user can put another in place of it.
+        ask(&reached, &found, ahead.is_empty())?;
         if found.is_symlink() {
             links += 1;
             if links > MOST_LINKS {
@@ -61,16 +103,9 @@ fn check_way(path: &Path, is_whole: bool, also: Option<u32>) -> io::Result<()> {
             }
             put_ahead(&mut ahead, &fs::read_link(&reached)?);
             reached.pop();
-            continue;
-        }
-        // In a sticky directory others can only add names.
-        let is_above = !is_whole || !ahead.is_empty();
-        let is_shared = is_above && found.is_dir() && found.mode() & STICKY != 0;
-        if !is_shared && others_may_write(&reached, found.mode(), (found.uid(), found.gid())) {
-            return Err(untrusted(&reached, "others may write there"));
         }
     }
-    Ok(())
+    Ok(reached)
 }
 
 /// Puts the names of a path in front of those that are still to be gone, of which the last is the next.

@@ -1,7 +1,7 @@
 //! `schedlab figures`: a campaign's figures as files.
 
 use super::reports::{judged, refused, view};
-use super::save::save;
+use super::save::{real_directory, save};
 use crate::cli::Common;
 use crate::cli::figures::{Figures as Arguments, Picture, Theme as Themes};
 use crate::environment::FONTS;
@@ -155,7 +155,8 @@ impl Drawing<'_> {
     }
 
     fn write_all(&mut self, places: &[usize], folder: &Path) -> Result<()> {
-        fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
+        let at = real_directory(folder)?;
+        fs::create_dir_all(&at).map_err(|error| cannot_write(folder, error))?;
         let ending = match self.arguments.format {
             Picture::Svg => "svg",
             Picture::Png => "png",
@@ -167,7 +168,7 @@ impl Drawing<'_> {
                 let name = if theme == Theme::Dark { dark_beside(&name) } else { name };
                 let bytes = self.drawn(*place, theme)?;
                 // A link of a name of ours is replaced and not followed.
-                store::replace(folder, &name.to_string_lossy(), &bytes)?;
+                store::replace(&at, &name.to_string_lossy(), &bytes)?;
             }
         }
         let count = places.len() * self.themes().len();

@@ -1,32 +1,49 @@
 //! Files that are written as a whole or not at all: what was there before stays until the new
 //! one is complete.
 
-use contract::{Error, Result};
-use std::fs;
-use std::path::Path;
+use crate::environment::invoking_user;
+use contract::{Error, ErrorKind, Result};
+use rustix::process::geteuid;
+use std::io;
+use std::path::{Path, PathBuf};
+use sys::{is_untrusted, through_own_links, write_named};
+
+/// What to do where another user could choose what is written to.
+const NOT_FOLLOWED: &str = "nothing is written through it: look who made it, and name another file";
 
 /// Writes a file, or into what is no plain file (a pipe, a terminal, `/dev/null`).
 ///
 /// # Errors
 /// What the kernel answers, with what to do about it; a plain file is then as it was.
 pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<()> {
-    // A link stays one, and what it leads to is replaced.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let is_special = fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file());
-    let name = path.file_name().and_then(|name| name.to_str());
-    match name.filter(|_| !is_special) {
-        Some(name) => {
-            let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            store::replace(directory.unwrap_or(Path::new(".")), name, bytes)
-        }
-        None => fs::write(&path, bytes)
-            .map_err(|error| Error::environment(format!("cannot write {}", path.display()), error)),
+    write_named(path, bytes, sudo_user()).map_err(|error| refused(path, &error))
+}
+
+/// The path of a directory to write into, without links.
+///
+/// # Errors
+/// When a link on the way belongs to another user.
+pub(super) fn real_directory(directory: &Path) -> Result<PathBuf> {
+    through_own_links(directory, sudo_user()).map_err(|error| refused(directory, &error))
+}
+
+/// The user whom sudo(8) names may have made links for root.
+fn sudo_user() -> Option<u32> {
+    invoking_user().filter(|_| geteuid().is_root())
+}
+
+fn refused(path: &Path, error: &io::Error) -> Error {
+    if !is_untrusted(error) {
+        return store::failed("write", path, error);
     }
+    let attempted = format!("cannot write {}", path.display());
+    Error::new(ErrorKind::Environment, attempted, error, NOT_FOLLOWED)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn what_was_there_stays_where_the_new_one_cannot_be_completed() {

@@ -312,6 +312,28 @@ fn a_fifo_in_place_of_a_file_of_a_campaign_is_refused_and_nobody_waits_for_it() 
     bench.expect(0, &["show", &place]);
 }
 
+#[test]
+fn a_report_is_not_written_through_the_link_of_another_user_and_a_file_keeps_its_mode() {
+    if !rustix::process::geteuid().is_root() {
+        testing::skip("only root makes links of other users");
+        return;
+    }
+    let bench = Bench::new();
+    bench.expect(0, &["run", &bench.experiment("effect", KNOWN_EFFECT)]);
+    let (file, link) = (bench.path().join("file"), bench.path().join("link"));
+    fs::write(&file, "as it was").unwrap();
+    set_mode(&file, 0o600);
+    symlink(&file, &link).unwrap();
+    let output = link.display().to_string();
+    lchown(&link, Some(NOBODY), None).unwrap();
+    bench.expect(1, &["report", "last", "-o", &output]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "as it was");
+    lchown(&link, Some(0), None).unwrap();
+    bench.expect(0, &["report", "last", "-o", &output]);
+    assert_ne!(fs::read_to_string(&file).unwrap(), "as it was");
+    assert_eq!(mode(&file), 0o600);
+}
+
 /// Locks all that its mode lets anybody open, as any user of the machine can.
 fn lock_what_others_can_open(directory: &Path, held: &mut Vec<File>) {
     for entry in fs::read_dir(directory).unwrap().flatten() {

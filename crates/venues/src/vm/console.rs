@@ -39,13 +39,13 @@ impl Console {
         Ok(Self { printed: log(console)?, qemu: log(qemu)? })
     }
 
-    /// Goes on at the end of a file that a user names, which may be a link or a device.
+    /// Goes on at the end of a file that a user names, which may be a link of theirs or a device.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// When it cannot be opened, and where a link of another user leads to it.
     pub(crate) fn in_file(path: &Path) -> Result<Self> {
-        let log =
-            || Log::opened(path, File::options().create(true).read(true).append(true).open(path));
+        let open = || File::options().create(true).read(true).append(true).open(path);
+        let log = || Log::opened(path, sys::through_own_links(path, None).and_then(|_| open()));
         Ok(Self { printed: log()?, qemu: log()? })
     }
 
@@ -178,6 +178,21 @@ mod tests {
         assert_eq!(console.last_lines(), "qemu: no such option");
         std::io::Write::write_all(&mut console.file(), b"of this boot\n").unwrap();
         assert_eq!(console.last_lines(), "of this boot");
+    }
+
+    #[test]
+    fn a_log_that_a_user_names_is_not_written_through_the_link_of_another_user() {
+        if !rustix::process::geteuid().is_root() {
+            testing::skip("only root makes links of other users");
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let (path, link) = (directory.path().join("log"), directory.path().join("link"));
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(Console::in_file(&link).is_ok() && path.exists());
+        std::os::unix::fs::lchown(&link, Some(65_534), None).unwrap();
+        let error = Console::in_file(&link).err().unwrap();
+        assert!(error.cause.contains("another user"), "{error}");
     }
 
     #[test]
