@@ -163,6 +163,10 @@ impl PrivateFiles for FailingDirectory {
         self.below.remove(name)
     }
 
+    fn set_aside(&self, names: &[&str]) -> Vec<String> {
+        self.below.set_aside(names)
+    }
+
     fn holds(&self, name: &str, file: &dyn OpenFile) -> io::Result<bool> {
         self.below.holds(name, file)
     }

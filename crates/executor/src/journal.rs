@@ -8,8 +8,8 @@
 use crate::journal_entry::JournalEntry;
 use crate::journal_messages::{APPENDED, BEGIN, NOW, OF_NEXT};
 use crate::journal_text::{JournalText, journal_line, journal_text, parse_journal, whole_length};
-use crate::lock::make_runtime_directory;
 use crate::permitted_changes::PermittedChanges;
+use crate::runtime_directory::{JOURNAL, NEXT_JOURNAL, make_runtime_directory, unbelievable};
 use contract::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::Write;
@@ -40,9 +40,9 @@ pub struct Journal {
 }
 
 impl Journal {
-    pub(crate) const FILE: &'static str = "journal.jsonl";
+    pub(crate) const FILE: &'static str = JOURNAL;
     /// What replaces it, until it is whole.
-    const NEXT: &'static str = "journal.next";
+    const NEXT: &'static str = NEXT_JOURNAL;
 
     /// Opens the journal, creating it where there is none. The caller holds the lock. What is
     /// not permitted is neither written into it nor obeyed.
@@ -259,15 +259,6 @@ fn text_of(path: &Path, opened: std::io::Result<Box<dyn OpenFile>>) -> Result<Jo
         Err(error) if sys::is_untrusted(&error) => Err(unbelievable(path, &error)),
         Err(error) => Err(cannot("read", path, &error)),
     }
-}
-
-fn unbelievable(path: &Path, error: &std::io::Error) -> Error {
-    Error::new(
-        ErrorKind::RestoreIncomplete,
-        format!("cannot believe the journal {}", path.display()),
-        error,
-        "somebody else could have written it, so nothing of it was done: read it, then make it yours with mode 0600 in a directory of mode 0700, or remove it",
-    )
 }
 
 fn whole(file: &mut dyn OpenFile) -> std::io::Result<Vec<u8>> {

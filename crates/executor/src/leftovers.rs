@@ -32,6 +32,7 @@ pub fn restore_leftovers(
         Err(error) => restore_read(machine, &permitted, error)?,
     };
     report.warnings.extend(lock.unannounced().map(Error::one_line));
+    report.warnings.extend(lock.set_aside().iter().cloned());
     Ok(report)
 }
 
@@ -54,7 +55,10 @@ mod tests {
     use crate::changed_knob::{KNOB, announced, changed_machine, permitted};
     use crate::failing_files::{FailingFiles, PrivateStep};
     use crate::journal_entry::JournalEntry;
+    use crate::restore::pending;
+    use contract::ErrorKind;
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
     /// The machine with what the killed run's journal holds.
@@ -92,6 +96,52 @@ mod tests {
             assert!(again.is_empty() && again.warnings.is_empty(), "{again:?}");
             assert!(Journal::read(&machine).unwrap().is_empty());
         }
+    }
+
+    #[test]
+    fn what_others_put_in_place_of_our_files_is_kept_aside_and_told_once_and_stops_nothing() {
+        for name in ["lock", "holder.json", "holder.json.next", "journal.next"] {
+            let root = tempfile::tempdir().unwrap();
+            let machine = changed(root.path());
+            let path = machine.runtime().join(name);
+            let _ = fs::remove_file(&path);
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join("file"), "x").unwrap();
+            let report = restored(&machine).unwrap();
+            assert_eq!(machine.read(KNOB).unwrap(), "old\n");
+            assert!(report.is_complete() && report.unwritten.is_none(), "{report:?}");
+            assert!(matches!(&report.warnings[..], [one] if one.contains(name)), "{report:?}");
+            let again = restored(&machine).unwrap();
+            assert!(again.is_empty() && again.warnings.is_empty(), "{again:?}");
+            let beside = fs::read_dir(machine.runtime()).unwrap();
+            let mut kept = beside.map(|entry| entry.unwrap().path());
+            assert!(kept.any(|path| path.join("file").exists()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_others_could_write_is_answered_for_as_its_check_does() {
+        let root = tempfile::tempdir().unwrap();
+        let machine = changed(root.path());
+        let set_mode = |mode| {
+            fs::set_permissions(machine.runtime(), fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let (journal, aside) = (Journal::path(&machine), root.path().join("aside"));
+        set_mode(0o777);
+        let assert_told = || {
+            let error = restored(&machine).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::RestoreIncomplete, "{error}");
+            assert_eq!(pending(&machine, &permitted()).unwrap_err(), error);
+            assert_eq!(machine.read(KNOB).unwrap(), "new\n");
+        };
+        assert_told();
+        assert_told();
+        fs::rename(&journal, &aside).unwrap();
+        assert_told();
+        fs::rename(&aside, &journal).unwrap();
+        set_mode(0o700);
+        assert!(restored(&machine).unwrap().is_complete());
+        assert_eq!(machine.read(KNOB).unwrap(), "old\n");
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! One campaign at a time on a machine.
 
+use crate::runtime_directory::{
+    HOLDER, LOCK, clear_lock, clear_written, make_runtime_directory, make_to_restore,
+};
 use contract::{Error, ErrorKind, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::geteuid;
@@ -44,43 +47,60 @@ pub struct LockHolder {
 pub struct Lock {
     file: Box<dyn OpenFile>,
     unannounced: Option<Error>,
+    set_aside: Vec<String>,
 }
 
 impl Lock {
-    const FILE: &'static str = "lock";
-    const HOLDER: &'static str = "holder.json";
+    const FILE: &'static str = LOCK;
+    const HOLDER: &'static str = HOLDER;
 
     /// Takes the lock for what changes things, making the runtime directory where there is none.
     ///
     /// # Errors
     /// When another campaign of this user runs here, or nobody could be told of this one.
     pub fn acquire(machine: &Machine, purpose: &str) -> Result<Self> {
-        let (file, announced) = Self::taken(machine, purpose)?;
-        announced.map(|()| Self { file, unannounced: None })
+        let directory = make_runtime_directory(machine)?;
+        let (lock, announced) = Self::taken(machine, &*directory, purpose)?;
+        announced.map(|()| lock)
     }
 
     /// Takes the lock for what puts things back: a file system that is full or read-only does not
     /// stop it where the lock's file is there, which every journal of ours has beside it.
     ///
     /// # Errors
-    /// When a campaign of this user runs here, or the lock's file is not there and cannot be made.
+    /// When a campaign of this user runs here, or the lock's file is not there and cannot be made; of
+    /// kind `RestoreIncomplete` where others could write in the runtime directory.
     pub fn acquire_to_restore(machine: &Machine, purpose: &str) -> Result<Self> {
-        let (file, announced) = Self::taken(machine, purpose)?;
+        let directory = make_to_restore(machine)?;
+        let (lock, announced) = Self::taken(machine, &*directory, purpose)?;
         let unannounced = announced.err();
         if let Some(error) = &unannounced {
             tracing::warn!(why = %error.one_line(), "the lock is held, and nobody is told by whom");
         }
-        Ok(Self { file, unannounced })
+        Ok(Self { unannounced, ..lock })
     }
 
-    /// The lock's file, which is locked, and whether that was told.
-    fn taken(machine: &Machine, purpose: &str) -> Result<(Box<dyn OpenFile>, Result<()>)> {
-        let directory = make_runtime_directory(machine)?;
+    /// The lock, which is held, and whether that was told.
+    fn taken(
+        machine: &Machine,
+        directory: &dyn PrivateFiles,
+        purpose: &str,
+    ) -> Result<(Self, Result<()>)> {
+        let mut set_aside = clear_lock(directory);
         let path = machine.runtime().join(Self::FILE);
-        let file = lock_file(&*directory).map_err(|error| cannot_open(&path, &error))?;
-        take(machine, &*file, &*directory)?;
-        let announced = announce(machine, &*directory, purpose);
-        Ok((file, announced))
+        let file = lock_file(directory).map_err(|error| cannot_open(&path, &error))?;
+        take(machine, &*file, directory)?;
+        set_aside.extend(clear_written(directory));
+        for what in &set_aside {
+            tracing::warn!(%what, "something in the runtime directory is none of ours");
+        }
+        let announced = announce(machine, directory, purpose);
+        Ok((Self { file, unannounced: None, set_aside }, announced))
+    }
+
+    /// What others had put in place of files of ours, which has another name now: one sentence each.
+    pub fn set_aside(&self) -> &[String] {
+        &self.set_aside
     }
 
     /// Why nobody can be told of the lock's holder; the lock is held all the same.
@@ -124,37 +144,15 @@ impl Lock {
     }
 }
 
-pub(crate) fn make_runtime_directory(machine: &Machine) -> Result<Box<dyn PrivateFiles>> {
-    let directory = machine.runtime();
-    machine.files().make_private(directory).map_err(|error| cannot_use(directory, error))
-}
-
-/// Refuses a runtime directory that another user could put something into, or in place of, as
-/// [`Lock::acquire`] does, and neither makes nor changes anything: for what only counts there, and
-/// takes no lock of the machine.
-///
-/// # Errors
-/// When it is refused, or cannot be looked at.
-pub fn check_runtime_directory(machine: &Machine) -> Result<()> {
-    let directory = machine.runtime();
-    machine.files().check_private(directory).map_err(|error| cannot_use(directory, error))
-}
-
-fn cannot_use(directory: &Path, error: std::io::Error) -> Error {
-    Error::new(
-        ErrorKind::Environment,
-        format!("cannot use the runtime directory {}", directory.display()),
-        error,
-        "it holds the journal that puts the machine back, so nobody else may write there or above; root uses /run/schedlab, a user $XDG_RUNTIME_DIR",
-    )
-}
-
 fn cannot_open(path: &Path, error: &std::io::Error) -> Error {
     let attempted = format!("cannot open the lock {}", path.display());
     // Another lock in its place would not exclude a run, whose guardian holds this one.
     let remedy = match error.raw_os_error() {
         Some(libc::ENOSPC | libc::EDQUOT) => {
             "nothing was changed: it is not there, and its file system is full; make room there for one empty file, then do this again"
+        }
+        None if sys::is_untrusted(error) => {
+            "nothing was changed: look who put it there, move it away, then do this again"
         }
         _ => "",
     };
@@ -184,17 +182,9 @@ fn announce(machine: &Machine, directory: &dyn PrivateFiles, purpose: &str) -> R
     told.and(noticed)
 }
 
-/// One that a stranger put there while the directory was open to him is none of ours. One that
-/// cannot be written, as on a read-only file system, is locked all the same.
+/// One that cannot be written, as on a read-only file system, is locked all the same.
 fn lock_file(directory: &dyn PrivateFiles) -> std::io::Result<Box<dyn OpenFile>> {
-    match directory.append(Lock::FILE) {
-        Err(error) if sys::is_untrusted(&error) => {
-            directory.remove(Lock::FILE)?;
-            directory.append(Lock::FILE)
-        }
-        Err(error) => directory.read(Lock::FILE).map_err(|_| error),
-        outcome => outcome,
-    }
+    directory.append(Lock::FILE).or_else(|error| directory.read(Lock::FILE).map_err(|_| error))
 }
 
 /// Waits for a guardian, refuses a campaign.
@@ -304,6 +294,7 @@ fn noticed(machine: &Machine, path: &Path, owner: u32) -> Option<LockHolder> {
 mod tests {
     use super::*;
     use crate::failing_files::{FailingFiles, PrivateStep};
+    use crate::runtime_directory::check_runtime_directory;
     use rustix::fs::{FlockOperation, flock};
     use std::fs::{self, File};
     use std::os::unix::fs::PermissionsExt;
@@ -420,16 +411,18 @@ mod tests {
     }
 
     #[test]
-    fn a_strangers_lock_in_a_directory_that_was_open_is_replaced() {
+    fn a_strangers_lock_in_a_directory_that_was_open_is_set_aside() {
         let directory = tempfile::tempdir().unwrap();
         let machine = machine(directory.path());
         fs::create_dir(machine.runtime()).unwrap();
+        fs::set_permissions(machine.runtime(), fs::Permissions::from_mode(0o755)).unwrap();
         let path = machine.runtime().join(Lock::FILE);
         let stranger = File::create(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
         flock(&stranger, FlockOperation::NonBlockingLockExclusive).unwrap();
         let lock = Lock::acquire(&machine, "campaign").unwrap();
         assert_eq!(Lock::holder(&machine).unwrap().purpose, "campaign");
+        assert_eq!(lock.set_aside().len(), 1, "{lock:?}");
         drop(lock);
     }
 

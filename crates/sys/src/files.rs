@@ -244,6 +244,13 @@ pub trait PrivateFiles: fmt::Debug + Send + Sync {
     /// Those of [`crate::PrivateDirectory::remove`].
     fn remove(&self, name: &str) -> io::Result<()>;
 
+    /// Gives another name to what has one of these names and could be somebody else's, and tells of it
+    /// ([`crate::PrivateDirectory::set_aside`]); among files of one user there is nothing of others.
+    fn set_aside(&self, names: &[&str]) -> Vec<String> {
+        let _ = names;
+        Vec::new()
+    }
+
     /// Whether this file still has that name in it.
     ///
     /// # Errors

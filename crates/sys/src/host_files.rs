@@ -202,6 +202,10 @@ impl PrivateFiles for PrivateDirectory {
         PrivateDirectory::remove(self, name)
     }
 
+    fn set_aside(&self, names: &[&str]) -> Vec<String> {
+        PrivateDirectory::set_aside(self, names)
+    }
+
     fn holds(&self, name: &str, file: &dyn OpenFile) -> io::Result<bool> {
         PrivateDirectory::holds(self, name, file)
     }

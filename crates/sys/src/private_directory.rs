@@ -4,9 +4,12 @@
 //! that user, and nobody else can write there (`crate::untrusted`). What lies in it is looked at by
 //! its descriptor before a byte is read, and no link is followed on the way.
 
+use crate::clock::unix_ns;
 use crate::files::OpenFile;
 use crate::trusted_path::check_trusted_above;
-use crate::untrusted::{ROOT, STICKY, WRITTEN_BY_OTHERS, others_may_write, untrusted};
+use crate::untrusted::{
+    ROOT, STICKY, WRITTEN_BY_OTHERS, is_untrusted, others_may_write, untrusted,
+};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -23,6 +26,8 @@ const DIRECTORY_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 /// Permissions with the bits for set-user-ID, set-group-ID and sticky (inode(7)).
 const ALL_MODES: u32 = 0o7777;
+/// What is said of what is no file in place of one.
+const NOT_PLAIN: &str = "it is not a plain file";
 /// Between two looks at a name that others of this user make and remove.
 const MOST_TRIES: u32 = 100;
 
@@ -48,10 +53,13 @@ impl PrivateDirectory {
         Ok(own)
     }
 
-    /// Opens it, making it where it is not there; only its user may enter it from now on.
+    /// Opens it, making it where it is not there; only its user may enter it from now on. One that
+    /// others may write is left as it is: something could have been put into it, or removed, and who
+    /// closes it answers for that.
     ///
     /// # Errors
-    /// When it cannot be made; [`crate::is_untrusted`] where it, or what is above it, is somebody else's.
+    /// When it cannot be made; [`crate::is_untrusted`] where it, or what is above it, is somebody else's,
+    /// or others may write there.
     pub fn make(path: &Path) -> io::Result<Self> {
         let (parent, name) = split(path)?;
         // Nothing is made below what a stranger could turn into a link.
@@ -63,8 +71,12 @@ impl PrivateDirectory {
             Err(error) => return Err(error.into()),
         }
         let own = Self::within(&parent, path, name)?;
+        let mode = rustix::fs::fstat(&own.descriptor)?.st_mode;
+        if mode & WRITTEN_BY_OTHERS != 0 {
+            return Err(untrusted(path, "others may write there"));
+        }
         // A file system that is read-only, or full and copies on write, keeps what is right.
-        if rustix::fs::fstat(&own.descriptor)?.st_mode & ALL_MODES != DIRECTORY_MODE {
+        if mode & ALL_MODES != DIRECTORY_MODE {
             rustix::fs::fchmod(&own.descriptor, Mode::from_raw_mode(DIRECTORY_MODE))?;
         }
         Ok(own)
@@ -161,6 +173,20 @@ impl PrivateDirectory {
         }
     }
 
+    /// Gives another name in it to what has one of these names and is no plain file of this user that
+    /// nobody else may write. One sentence for each, also where that fails.
+    pub fn set_aside(&self, names: &[&str]) -> Vec<String> {
+        let strange = names.iter().filter_map(|name| {
+            let error = self.read(name).err().filter(is_untrusted)?;
+            let aside = format!("{name}.aside-{}", unix_ns());
+            Some(match self.rename(name, &aside) {
+                Ok(()) => format!("{error}: it is {aside} now; look who made it, and remove it"),
+                Err(why) => format!("{error}, and it cannot get another name: {why}"),
+            })
+        });
+        strange.collect()
+    }
+
     /// Whether this file still has that name in it.
     ///
     /// # Errors
@@ -193,6 +219,10 @@ impl PrivateDirectory {
         let file = match rustix::fs::openat(&self.descriptor, name, flags, Mode::empty()) {
             Ok(file) => File::from(file),
             Err(Errno::LOOP) => return Err(untrusted(&self.path.join(name), "it is a link")),
+            // A directory that was to be written, and a socket (open(2)).
+            Err(Errno::ISDIR | Errno::NXIO) => {
+                return Err(untrusted(&self.path.join(name), NOT_PLAIN));
+            }
             Err(error) => return Err(error.into()),
         };
         check_file(file.as_fd(), &self.path.join(name))?;
@@ -256,7 +286,7 @@ pub(crate) fn check_above(directory: &OwnedFd, path: &Path) -> io::Result<()> {
 fn check_file(file: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
     let stat = rustix::fs::fstat(file)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(untrusted(path, "it is not a plain file"));
+        return Err(untrusted(path, NOT_PLAIN));
     }
     if stat.st_uid != geteuid().as_raw() {
         return Err(untrusted(path, "it belongs to another user"));
@@ -270,7 +300,6 @@ fn check_file(file: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::is_untrusted;
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -318,8 +347,32 @@ mod tests {
         assert!(is_untrusted(&directory.append("link").unwrap_err()));
         fs::create_dir(path.join("directory")).unwrap();
         assert!(is_untrusted(&directory.read("directory").unwrap_err()));
+        assert!(is_untrusted(&directory.append("directory").unwrap_err()));
+        let _socket = std::os::unix::net::UnixListener::bind(path.join("socket")).unwrap();
+        assert!(is_untrusted(&directory.read("socket").unwrap_err()));
         let absent = directory.read("absent").unwrap_err();
         assert!(!is_untrusted(&absent) && absent.kind() == io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_is_no_plain_file_of_its_user_gets_another_name_and_is_told() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("run");
+        let directory = PrivateDirectory::make(&path).unwrap();
+        directory.write("own", b"text").unwrap();
+        fs::create_dir(path.join("directory")).unwrap();
+        fs::write(path.join("directory/kept"), "x").unwrap();
+        symlink("own", path.join("link")).unwrap();
+        let told = directory.set_aside(&["own", "directory", "link", "absent"]);
+        assert_eq!(told.len(), 2, "{told:?}");
+        for (name, told) in ["directory", "link"].into_iter().zip(&told) {
+            assert!(told.contains(&format!("{name}: ")) && told.contains("aside-"), "{told}");
+            assert!(fs::symlink_metadata(path.join(name)).is_err(), "{name}");
+            directory.write(name, b"text").unwrap();
+        }
+        assert_eq!(directory.set_aside(&["own", "directory", "link"]), [""; 0]);
+        // Nothing is removed.
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 5);
     }
 
     #[test]
@@ -331,8 +384,11 @@ mod tests {
         assert!(PrivateDirectory::open(&path).is_ok());
         set_mode(&path, 0o777);
         assert!(is_untrusted(&PrivateDirectory::open(&path).unwrap_err()));
+        assert!(is_untrusted(&PrivateDirectory::make(&path).unwrap_err()));
+        assert_eq!(mode(&path), 0o777, "its user closes it");
+        set_mode(&path, 0o755);
         PrivateDirectory::make(&path).unwrap();
-        assert_eq!(mode(&path), 0o700, "its user closes it");
+        assert_eq!(mode(&path), 0o700);
         set_mode(&above, 0o777);
         assert!(is_untrusted(&PrivateDirectory::open(&path).unwrap_err()));
         assert!(is_untrusted(&PrivateDirectory::make(&path).unwrap_err()));

@@ -92,6 +92,41 @@ fn a_directory_of_another_user_neither_stops_a_restore_nor_answers_for_one() {
 }
 
 #[test]
+fn a_runtime_directory_that_was_open_is_answered_for_alike_until_its_user_closes_it() {
+    let bench = Bench::new();
+    let machine = Machine::host(bench.path().join("run"));
+    let (left, runtime) = (bench.path().join("scratch"), bench.path().join("run"));
+    fs::create_dir(&left).unwrap();
+    let mark = format!("{}-left", bench.mark());
+    leave(&machine, &bench, &mark, JournalEntry::Directory { path: left.clone() }, "");
+    set_mode(&runtime, 0o777);
+    let (journal, aside) = (runtime.join(JOURNAL), bench.path().join("aside"));
+    let assert_told = || {
+        let [checked, restored] =
+            [&["restore", "--check"][..], &["restore"]].map(|arguments| bench.run(arguments));
+        for output in [&checked, &restored] {
+            assert_eq!(output.status.code(), Some(7), "{}", errors(output));
+            assert!(one_line(output).contains("others may write there"), "{}", errors(output));
+        }
+        assert_eq!(errors(&checked), errors(&restored));
+        assert!(left.exists());
+    };
+    assert_told();
+    // As anybody could have removed it.
+    fs::rename(&journal, &aside).unwrap();
+    assert_told();
+    assert!(!journal.exists());
+    fs::rename(&aside, &journal).unwrap();
+    set_mode(&runtime, 0o700);
+    fs::create_dir(runtime.join("lock")).unwrap();
+    let output = bench.run(&["restore"]);
+    let told = one_line(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("lock: it is not a plain file: it is lock.aside-"), "{told}");
+    assert!(!left.exists());
+}
+
+#[test]
 fn a_terminal_obeys_nothing_that_a_lock_holder_or_a_journal_says() {
     let bench = Bench::new();
     let machine = Machine::host(bench.path().join("run"));
