@@ -31,6 +31,8 @@ const KEYS: [&str; 12] = [
 ];
 /// More than this nobody reads.
 const CLAIM_LIMIT: usize = 64;
+/// Metrics or workloads that one claim names: more than an import has of the former.
+const NAMED_LIMIT: usize = 1_000;
 
 /// What the experiment asks: a claim about anything else would stay open for ever.
 pub(crate) struct Asked<'a> {
@@ -137,6 +139,7 @@ impl Reader<'_, '_, '_> {
             return None;
         };
         let written = values::texts(&entry.node, "metric", self.problems)?;
+        self.check_count(written.len(), "metrics", entry)?;
         let mut ids: Vec<String> = Vec::new();
         for (id, node) in written {
             if ids.iter().any(|known| known == id) {
@@ -153,6 +156,16 @@ impl Reader<'_, '_, '_> {
             1 => ids.pop().map(ClaimedMetrics::One),
             _ => Some(ClaimedMetrics::Several(ids)),
         }
+    }
+
+    /// Whether a claim names so many: each is looked for among all others.
+    fn check_count(&mut self, count: usize, what: &str, entry: &TreeEntry) -> Option<()> {
+        if count > NAMED_LIMIT {
+            let cause = format!("{count} {what} in a claim; the limit is {NAMED_LIMIT}");
+            self.problems.report(&entry.node.place, cause);
+            return None;
+        }
+        Some(())
     }
 
     /// The text of a key that must be there.

@@ -1,6 +1,6 @@
 //! The experiment's text as a tree in which every key and value knows its place.
 
-use crate::problems::position;
+use crate::line_index::LineIndex;
 use contract::document::{ExperimentProblems, Node, SourceLocation, Table, TreeEntry, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -27,8 +27,9 @@ pub(crate) fn read(text: &str, problems: &mut ExperimentProblems) -> Option<Tabl
         })
         .collect();
     slips.sort_unstable();
-    slips.dedup_by_key(|(start, _, _)| position(text, *start).0);
-    let is_readable = slips.iter().all(|slip| is_within_line(text, slip));
+    let lines = LineIndex::of(text);
+    slips.dedup_by_key(|(start, _, _)| lines.number(*start));
+    let is_readable = slips.iter().all(|slip| is_within_line(&lines, slip));
     slips.truncate(if is_readable { slips.len() } else { 1 });
     for (start, end, message) in slips {
         let cause = format!("this is not TOML: {message}");
@@ -42,9 +43,8 @@ pub(crate) fn read(text: &str, problems: &mut ExperimentProblems) -> Option<Tabl
 
 /// Whether the slip spoils its own line only: the line is wrong even alone, or
 /// it merely repeats a key.
-fn is_within_line(text: &str, (start, _, message): &(usize, usize, &str)) -> bool {
-    let (line, _) = position(text, *start);
-    let alone = text.lines().nth(line - 1).unwrap_or_default();
+fn is_within_line(lines: &LineIndex<'_>, (start, _, message): &(usize, usize, &str)) -> bool {
+    let alone = lines.line(lines.number(*start));
     let is_assignment = alone.contains('=') || alone.trim_start().starts_with('[');
     let is_multi_line = alone.contains("\"\"\"") || alone.contains("'''");
     *message == "duplicate key"

@@ -11,6 +11,7 @@ mod document;
 mod imported;
 mod levels;
 mod limits;
+mod line_index;
 mod margins;
 mod names;
 mod one_line;

@@ -201,5 +201,6 @@ fn problem(argument: &str, cause: String, hint: &str) -> ExperimentProblem {
         cause,
         nearest: None,
         hint: (!hint.is_empty()).then(|| hint.to_owned()),
+        stands_for: 1,
     }
 }

@@ -91,7 +91,7 @@ fn try_plan(
     let settings = settings::read(&table, catalogue, default_probes, request.venue, problems)?;
     let mut levels = Levels::new(request.resolve);
     let before = problems.len();
-    let mut arms = subjects::read(&table, catalogue, settings.venue.entry, &mut levels, problems);
+    let mut arms = subjects::read(&table, catalogue, settings.venue.entry, &mut levels, problems)?;
     if problems.len() == before {
         within_factor::check(&table, &settings.comparisons, &arms, problems);
     }

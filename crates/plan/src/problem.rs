@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// More problems than this are told by their number.
+const MOST_TOLD: usize = 20;
+
 /// One mistake. All mistakes of an experiment are reported together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExperimentProblem {
@@ -19,6 +22,8 @@ pub struct ExperimentProblem {
     pub nearest: Option<String>,
     /// What to do.
     pub hint: Option<String>,
+    /// How many mistakes it stands for: 1, or all others where it is the last of very many.
+    pub stands_for: usize,
 }
 
 impl ExperimentProblem {
@@ -44,9 +49,16 @@ impl ExperimentProblem {
     }
 }
 
-/// Every problem as [`ExperimentProblem::render`] shows it, one after the other.
+/// Problems as [`ExperimentProblem::render`] shows them, one after the other: the first 20, and the
+/// number of the others.
 pub fn render_problems(problems: &[ExperimentProblem], file: &str, text: &str) -> String {
-    problems.iter().map(|problem| problem.render(file, text)).collect()
+    let (told, others) = problems.split_at(problems.len().min(MOST_TOLD));
+    let mut rendered: String = told.iter().map(|problem| problem.render(file, text)).collect();
+    let count: usize = others.iter().map(|problem| problem.stands_for).sum();
+    if count > 0 {
+        rendered += &format!("{file}: {count} more; correct these first\n");
+    }
+    rendered
 }
 
 impl fmt::Display for ExperimentProblem {
@@ -82,7 +94,20 @@ mod tests {
             cause: "unknown key `slcie` in [subjects.fast]".to_owned(),
             nearest: Some("slice".to_owned()),
             hint: None,
+            stands_for: 1,
         }
+    }
+
+    #[test]
+    fn twenty_problems_are_told_and_the_number_of_all_others() {
+        let mut problems: Vec<ExperimentProblem> =
+            (1..=MOST_TOLD).map(|line| problem(line, 1, 1)).collect();
+        assert!(!render_problems(&problems, "a.toml", "").contains("more;"));
+        problems.push(problem(21, 1, 1));
+        problems.push(ExperimentProblem { stands_for: 5_000, ..problem(22, 1, 1) });
+        let told = render_problems(&problems, "a.toml", "");
+        assert_eq!(told.lines().count(), MOST_TOLD + 1, "{told}");
+        assert!(told.ends_with("\na.toml: 5001 more; correct these first\n"), "{told}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use contract::document::{
 };
 use contract::{Catalogue, RequiredFactor, VenueEntry};
 use model::{Level, Subject};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More arms than a table shows and a person compares.
 const SUBJECT_LIMIT: usize = 64;
@@ -54,14 +54,15 @@ pub(crate) fn control_id(reference: &str) -> String {
 }
 
 /// Reads all arms, the reference first. Where there are both `[subjects]` and
-/// `[factors]`, every subject runs at every combination of the factors.
+/// `[factors]`, every subject runs at every combination of the factors. Nothing where there are too
+/// many, which is reported: every workload would be read for each of them.
 pub(crate) fn read(
     table: &Table,
     catalogue: &Catalogue,
     venue: &dyn VenueEntry,
     reader: &mut Levels<'_>,
     problems: &mut ExperimentProblems,
-) -> Vec<Arm> {
+) -> Option<Vec<Arm>> {
     let common = common_levels(table, catalogue, reader, problems);
     let named = table.get("subjects").map(|entry| named_arms(entry, catalogue, reader, problems));
     let crossed = table.get("factors").map(|entry| {
@@ -69,6 +70,8 @@ pub(crate) fn read(
         crossing(entry, catalogue, &elsewhere, reader, problems)
     });
     let mut arms = match (named, crossed) {
+        // So many would be multiplied; that they are too many is told of them alone.
+        (Some(named), Some(_)) if named.len() > SUBJECT_LIMIT => named,
         (Some(named), Some(crossed)) => product(&named, &crossed),
         (Some(arms), None) | (None, Some(arms)) => arms,
         (None, None) => {
@@ -96,7 +99,7 @@ pub(crate) fn read(
             check_required(required, &arms, problems);
         }
     }
-    arms
+    (arms.len() <= SUBJECT_LIMIT).then_some(arms)
 }
 
 /// A factor without which the venue has no machine.
@@ -112,10 +115,12 @@ fn check_required(required: &RequiredFactor, arms: &[Arm], problems: &mut Experi
 
 /// Names made from levels must fit and differ; names that people wrote do already.
 fn check_names(arms: &[Arm], problems: &mut ExperimentProblems) {
-    for (index, arm) in arms.iter().enumerate() {
+    let mut earlier = BTreeSet::new();
+    for arm in arms {
+        let is_new = earlier.insert(arm.id.as_str());
         let cause = if arm.id.len() > NAME_LIMIT {
             format!("the combination's name `{}` is too long", arm.id)
-        } else if arms[..index].iter().any(|earlier| earlier.id == arm.id) {
+        } else if !is_new {
             format!("two combinations would be called `{}`", arm.id)
         } else {
             continue;
@@ -175,8 +180,9 @@ fn named_arm(
     let mut levels = BTreeMap::new();
     let what = format!("a subject such as `{id}`");
     let table = values::table(&entry.node, &what, problems);
+    // Each of its keys may be wrong, and quotes the name.
+    let place = format!("[subjects.{}]", id.chars().take(NAME_LIMIT).collect::<String>());
     for level in table.map(|table| settable::entries(table, catalogue)).unwrap_or_default() {
-        let place = format!("[subjects.{id}]");
         let Some(settable) = known(&level, &place, catalogue, problems) else { continue };
         if let Some(written) = reader.one(settable, &level.node, &level.place, problems) {
             levels.insert(level.key, written);
@@ -306,14 +312,15 @@ fn crossed_levels(
         problems.report(&entry.node.place, format!("`{}` has no level to cross", entry.key));
     }
     let mut levels: Vec<Written> = Vec::new();
+    let mut listed = BTreeSet::new();
     for node in nodes {
         for written in reader.all(settable, node, problems) {
-            if levels.iter().any(|known| known.level == written.level) {
+            if listed.insert(written.level.clone()) {
+                levels.push(written);
+            } else {
                 let cause =
                     format!("the level `{}` of `{}` is listed twice", written.level, entry.key);
                 problems.report(&node.place, cause);
-            } else {
-                levels.push(written);
             }
         }
     }

@@ -2,10 +2,18 @@
 
 use super::tree::SourceLocation;
 
+/// More problems than this are counted and not kept: nobody reads them, and a megabyte of text has a
+/// quarter of a million.
+const MOST_KEPT: usize = 1_000;
+
 /// Problems found so far, by place in the text or on the command line.
 #[derive(Debug, Default)]
 pub struct ExperimentProblems {
     found: Vec<UnplacedProblem>,
+    /// Where the first is that was not kept, and how many were not.
+    others: Option<(SourceLocation, usize)>,
+    /// The last that was not kept, to which a caller may add a hint.
+    last_other: Option<UnplacedProblem>,
 }
 
 /// One problem whose place is not yet a line.
@@ -21,16 +29,20 @@ pub struct UnplacedProblem {
     pub hint: Option<String>,
     /// Whether nothing else is said of its line.
     pub owns_line: bool,
+    is_kept: bool,
 }
 
 impl UnplacedProblem {
-    /// Suggests the candidate that resembles `name`, if one does.
+    /// Suggests the candidate that resembles `name`, if one does. Of a problem that is only counted
+    /// no candidate is looked at.
     pub fn near<'c>(
         &mut self,
         name: &str,
         candidates: impl IntoIterator<Item = &'c str>,
     ) -> &mut Self {
-        self.nearest = crate::nearest(name, candidates).map(str::to_owned);
+        if self.is_kept {
+            self.nearest = crate::nearest(name, candidates).map(str::to_owned);
+        }
         self
     }
 
@@ -55,20 +67,34 @@ impl ExperimentProblems {
         place: &SourceLocation,
         cause: impl Into<String>,
     ) -> &mut UnplacedProblem {
-        self.found.push(UnplacedProblem {
+        let is_kept = self.found.len() < MOST_KEPT;
+        let problem = UnplacedProblem {
             place: place.clone(),
             cause: cause.into(),
             nearest: None,
             hint: None,
             owns_line: false,
-        });
-        let last = self.found.len() - 1;
-        &mut self.found[last]
+            is_kept,
+        };
+        if is_kept {
+            self.found.push(problem);
+            let last = self.found.len() - 1;
+            &mut self.found[last]
+        } else {
+            self.others.get_or_insert_with(|| (place.clone(), 0)).1 += 1;
+            self.last_other.insert(problem)
+        }
     }
 
     /// How many were found.
     pub fn len(&self) -> usize {
-        self.found.len()
+        self.found.len() + self.others.as_ref().map_or(0, |(_, count)| *count)
+    }
+
+    /// Where the first problem is that was found behind the last one that is kept, and how many
+    /// those are.
+    pub fn others(&self) -> Option<(&SourceLocation, usize)> {
+        self.others.as_ref().map(|(place, count)| (place, *count))
     }
 
     /// Whether none was found.
@@ -76,8 +102,30 @@ impl ExperimentProblems {
         self.found.is_empty()
     }
 
-    /// All of them, in the order in which they were found.
+    /// All that are kept, in the order in which they were found.
     pub fn into_found(self) -> Vec<UnplacedProblem> {
         self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_problems_a_thousand_are_kept_and_the_others_counted() {
+        let mut problems = ExperimentProblems::default();
+        let place = |start: usize| SourceLocation::Span { start, end: start + 1 };
+        for start in 0..MOST_KEPT + 7 {
+            problems.report(&place(start), "unknown").near("blok", ["blocks"]).hint("look again");
+        }
+        assert_eq!(problems.len(), MOST_KEPT + 7, "readers compare how many there were");
+        assert_eq!(problems.others(), Some((&place(MOST_KEPT), 7)));
+        let found = problems.into_found();
+        assert_eq!(found.len(), MOST_KEPT);
+        assert!(found.iter().all(|one| one.nearest.as_deref() == Some("blocks")));
+        let mut few = ExperimentProblems::default();
+        few.report(&place(1), "unknown");
+        assert_eq!((few.len(), few.others()), (1, None));
     }
 }

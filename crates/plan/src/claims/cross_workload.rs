@@ -33,14 +33,16 @@ impl Reader<'_, '_, '_> {
             None => Some(Claimed::Levels(BTreeMap::new())),
         };
         let written = values::texts(&entry.node, "workloads", self.problems)?;
+        self.check_count(written.len(), "workloads", entry)?;
         let mut workloads: Vec<String> = Vec::new();
         let mut is_sound = true;
         for (label, node) in &written {
             if workloads.iter().any(|known| known == label) {
                 self.problems.report(&node.place, format!("`{label}` stands twice in a claim"));
                 is_sound = false;
+            } else {
+                is_sound &= self.asks(label, node, metrics);
             }
-            is_sound &= self.asks(label, node, metrics);
             workloads.push((*label).to_owned());
         }
         if workloads.len() < 2 {

@@ -5,6 +5,7 @@
 mod boots;
 mod catalogue;
 mod golden;
+mod many_problems;
 mod options;
 mod orders;
 mod pace;

@@ -221,9 +221,10 @@ fn claims(path: &Path, plan: &Plan) -> Result<Vec<Claim>> {
     let text = mapping_text(path)?;
     plan::claims_of_import(&text, &crate::catalogue(), plan).map_err(|problems| {
         tell(plan::render_problems(&problems, &path.display().to_string(), &text).trim_end());
+        let count: usize = problems.iter().map(|problem| problem.stands_for).sum();
         Error::usage(
             format!("cannot read the claims of {}", path.display()),
-            format!("it has {} problems", problems.len()),
+            format!("it has {count} problems"),
             "claims are written as in an experiment: says, subject, reference, metric, effect",
         )
     })
