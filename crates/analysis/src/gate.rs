@@ -14,6 +14,7 @@ use model::{
     Obstacle, Plan, Role, Verdict, round_significant as round,
 };
 use stats::{TTest, blocks_for_difference, exp, ln};
+use std::collections::BTreeMap;
 
 /// Why a finding of an emulated processor decides nothing, not even by its failures.
 const EMULATED: &str = "emulated: no verdict of an emulated processor passes or fails a gate";
@@ -423,21 +424,20 @@ fn degenerate(finding: &Finding, fraction: f64) -> Option<String> {
 /// Holm's adjusted p of each thing that is gated that its two subjects fail alike. Several limits of
 /// one pair and workload ask it once.
 fn adjusted_failures(asked: &[(&Finding, f64)]) -> Vec<Option<f64>> {
-    let is_same = |one: &Finding, other: &Finding| {
-        let (one, other) = (&one.question, &other.question);
-        (&one.subject, &one.reference, &one.workload)
-            == (&other.subject, &other.reference, &other.workload)
-    };
-    let mut pairs: Vec<&Finding> = Vec::new();
+    let mut places: BTreeMap<[&str; 3], usize> = BTreeMap::new();
+    let mut p_values: Vec<Option<f64>> = Vec::new();
+    let mut of_asked = Vec::with_capacity(asked.len());
     for (finding, _) in asked {
-        if !pairs.iter().any(|known| is_same(known, finding)) {
-            pairs.push(finding);
-        }
+        let question = &finding.question;
+        let pair = [&question.subject, &question.reference, &question.workload];
+        let place = *places.entry(pair.map(String::as_str)).or_insert_with(|| {
+            p_values.push(finding.p_failure);
+            p_values.len() - 1
+        });
+        of_asked.push(place);
     }
-    let p_values: Vec<Option<f64>> = pairs.iter().map(|finding| finding.p_failure).collect();
     let adjusted = holm_of(&p_values);
-    let of_pair = |finding: &Finding| pairs.iter().position(|known| is_same(known, finding));
-    asked.iter().map(|(finding, _)| of_pair(finding).and_then(|place| adjusted[place])).collect()
+    of_asked.into_iter().map(|place| adjusted[place]).collect()
 }
 
 /// The level at which failures are compared: that of the look at which they were counted, which is
@@ -497,6 +497,20 @@ mod tests {
         let mut all = records("a", &values(100.0, 0));
         all.extend(records("b", &values(100.0 * (1.0 + worse_percent / 100.0), 3)));
         all
+    }
+
+    #[test]
+    fn failures_of_as_many_comparisons_as_a_plan_may_have_are_adjusted_at_once() {
+        let of = |number: usize| {
+            let asked = ::fixtures::question(&format!("w{}", number / 2), "m", "b", "a");
+            Finding { p_failure: (number < 2).then_some(1e-9), ..::fixtures::finding(asked) }
+        };
+        let findings: Vec<Finding> = (0..100_000).map(of).collect();
+        let asked: Vec<(&Finding, f64)> = findings.iter().map(|finding| (finding, 0.03)).collect();
+        let adjusted = adjusted_failures(&asked);
+        assert_eq!(adjusted.len(), asked.len());
+        assert!(adjusted[0].is_some() && adjusted[0] == adjusted[1], "one pair is asked once");
+        assert!(adjusted[2..].iter().all(Option::is_none));
     }
 
     fn outcome(records: &[Record], fraction: f64) -> GateOutcome {

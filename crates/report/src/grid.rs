@@ -346,13 +346,12 @@ fn comparisons(
     kind: ValueKind,
 ) -> Vec<GridComparison> {
     let mut comparisons: Vec<GridComparison> = Vec::new();
+    let mut places = BTreeMap::new();
     for (finding, (row, column)) in asked {
         let Question { subject, reference, role, .. } = &finding.question;
         let is_control = *role == Role::Control;
-        let is_it = |one: &GridComparison| {
-            one.subject == *subject && one.reference == *reference && one.is_control == is_control
-        };
-        let place = comparisons.iter().position(is_it).unwrap_or_else(|| {
+        let key = (subject.as_str(), reference.as_str(), is_control);
+        let place = *places.entry(key).or_insert_with(|| {
             comparisons.push(GridComparison {
                 subject: subject.clone(),
                 reference: reference.clone(),

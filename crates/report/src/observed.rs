@@ -310,10 +310,11 @@ pub(crate) fn least_replicates(report: &Report) -> Option<usize> {
         let of_subject = counts.entry(&record.subject).or_default();
         *of_subject.entry(&record.workload).or_default() += 1;
     }
+    let workloads: BTreeSet<&str> = report.design.workloads.iter().map(String::as_str).collect();
     let of = |finding: &Finding| {
         let question = &finding.question;
         // A margin over imported workloads is called after what they share.
-        let is_label = report.design.workloads.contains(&question.workload);
+        let is_label = workloads.contains(question.workload.as_str());
         let count = |subject: &str| {
             let Some(own) = counts.get(subject) else { return 0 };
             match is_label {

@@ -48,16 +48,18 @@ pub(crate) fn legend(findings: &Findings, language: Language) -> String {
 }
 
 /// Whether a trend is worth its line: something was shown, or a verdict is about its metric.
-pub(crate) fn is_told(trend: &Trend, findings: &Findings) -> bool {
+/// `primary` has the metrics of [`primary`].
+pub(crate) fn is_told(trend: &Trend, primary: &BTreeSet<(&str, &str)>) -> bool {
     let is_shown = !matches!(trend.outcome, TrendOutcome::Unshown | TrendOutcome::Untested);
-    is_shown || !trend.changes.is_empty() || primary(findings).contains(&key(trend))
+    is_shown || !trend.changes.is_empty() || primary.contains(&key(trend))
 }
 
 fn key(trend: &Trend) -> (&str, &str) {
     (&trend.workload, &trend.metric)
 }
 
-fn primary(findings: &Findings) -> BTreeSet<(&str, &str)> {
+/// Workloads and metrics that a verdict is about.
+pub(crate) fn primary(findings: &Findings) -> BTreeSet<(&str, &str)> {
     let asked = findings.findings.iter().map(|finding| &finding.question);
     asked
         .filter(|question| question.role != Role::Screen)

@@ -9,6 +9,7 @@ use model::{
     Verdict, Weight, Worst,
 };
 use phrases::{Language, say};
+use std::collections::BTreeMap;
 
 /// A heading with its lines.
 pub(crate) struct Section {
@@ -59,9 +60,14 @@ pub(crate) fn use_case(
         let subjects = finding.without_evidence.join(", ");
         lines.push(say!(language, "no evidence on {subjects}", subjects));
     }
+    let primary = primary(findings);
     for (comparison, worst) in finding.comparisons.iter().zip(&finding.worst) {
         let pair = &comparison.question;
-        let worst = worst.as_ref().map(|worst| self::worst(worst, pair, findings, language));
+        let worst = worst.as_ref().map(|worst| {
+            let key = [&worst.workload, &worst.metric, &pair.subject, &pair.reference];
+            let own = primary.get(&key.map(String::as_str)).copied();
+            self::worst(worst, own, findings, language)
+        });
         let beside = [worst, comparison.reason.clone(), look(comparison, language)];
         let beside: String = beside.into_iter().flatten().map(|text| format!("; {text}")).collect();
         lines.push(format!(
@@ -91,16 +97,20 @@ fn evidence(comparison: &Finding, language: Language) -> String {
     format!(" {size} ({ends}{p})")
 }
 
+/// The first primary finding of each workload, metric, subject and reference.
+fn primary(findings: &Findings) -> BTreeMap<[&str; 4], &Finding> {
+    let mut primary = BTreeMap::new();
+    for finding in findings.findings.iter().filter(|one| one.question.role == Role::Primary) {
+        let Question { workload, metric, subject, reference, .. } = &finding.question;
+        let key = [workload, metric, subject, reference].map(String::as_str);
+        primary.entry(key).or_insert(finding);
+    }
+    primary
+}
+
 /// The component in which a pair's subject does worst, with its own verdict and the level of the
 /// interval that is shown: an estimate alone does not tell that it is worse.
-fn worst(worst: &Worst, pair: &Question, findings: &Findings, language: Language) -> String {
-    let is_own = |other: &&Finding| {
-        let Question { workload, metric, subject, reference, role, .. } = &other.question;
-        *role == Role::Primary
-            && (workload, metric) == (&worst.workload, &worst.metric)
-            && (subject, reference) == (&pair.subject, &pair.reference)
-    };
-    let own = findings.findings.iter().find(is_own);
+fn worst(worst: &Worst, own: Option<&Finding>, findings: &Findings, language: Language) -> String {
     // A component that nobody compared by itself has the level of the campaign.
     let alpha = own.map_or(findings.alpha, |own| findings.shown_alpha(own));
     let verdict = own.map(|own| words(own, language));
@@ -160,19 +170,18 @@ pub(crate) fn claim(finding: &ClaimFinding, language: Language) -> String {
 /// How many comparisons of each pair of subjects ended how, where there are too many
 /// to read one by one.
 pub(crate) fn tally(findings: &[&Finding], language: Language) -> Vec<String> {
-    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    // Pairs are as many as the square of the subjects: each is looked up, and none looked for.
+    let mut pairs: Vec<((&str, &str), Vec<&Finding>)> = Vec::new();
+    let mut places = BTreeMap::new();
     for finding in findings {
         let pair = (finding.question.subject.as_str(), finding.question.reference.as_str());
-        if !pairs.contains(&pair) {
-            pairs.push(pair);
-        }
+        let place = *places.entry(pair).or_insert_with(|| {
+            pairs.push((pair, Vec::new()));
+            pairs.len() - 1
+        });
+        pairs[place].1.push(finding);
     }
-    let of_pair = |pair: (&str, &str)| {
-        let is_own = |Question { subject, reference, .. }: &Question| {
-            (subject.as_str(), reference.as_str()) == pair
-        };
-        let own: Vec<&&Finding> =
-            findings.iter().filter(|finding| is_own(&finding.question)).collect();
+    let of_pair = |(pair, own): ((&str, &str), Vec<&Finding>)| {
         let mark = mark(own.iter().any(|finding| finding.is_emulated), language);
         let verdicts: Vec<Verdict> = own.iter().map(|finding| finding.verdict).collect();
         let words: Vec<String> = [

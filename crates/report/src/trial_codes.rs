@@ -10,34 +10,36 @@ pub(crate) struct TrialCodes<'r> {
     of_campaign: BTreeSet<&'r str>,
     /// By what a question calls its workload, and by subject.
     of_findings: BTreeMap<(&'r str, &'r str), BTreeSet<&'r str>>,
-    /// What questions call several workloads together.
-    labels: BTreeSet<&'r str>,
+    /// Those of questions about several workloads together, by subject.
+    of_labels: BTreeMap<&'r str, BTreeSet<&'r str>>,
 }
 
 impl<'r> TrialCodes<'r> {
     pub(crate) fn of(report: &'r Report) -> Self {
         let mut of_findings: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
-        let mut labels = BTreeSet::new();
+        let mut of_labels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let workloads: BTreeSet<&str> =
+            report.design.workloads.iter().map(String::as_str).collect();
         for finding in judged(report) {
             let question = &finding.question;
-            if !report.design.workloads.contains(&question.workload) {
-                labels.insert(question.workload.as_str());
-            }
             for subject in [&question.subject, &question.reference] {
-                let key = (question.workload.as_str(), subject.as_str());
-                let known = of_findings.entry(key).or_default();
+                let known = if workloads.contains(question.workload.as_str()) {
+                    of_findings.entry((question.workload.as_str(), subject.as_str())).or_default()
+                } else {
+                    of_labels.entry(subject.as_str()).or_default()
+                };
                 known.extend(finding.caveats.iter().map(|caveat| caveat.code.as_str()));
             }
         }
-        Self { report, of_campaign: of_campaign(report), of_findings, labels }
+        Self { report, of_campaign: of_campaign(report), of_findings, of_labels }
     }
 
     /// The codes of a trial, in order and with blanks between: its own, those of findings that its
     /// values are part of, and those of the campaign.
     pub(crate) fn of_trial(&self, record: &'r Record) -> String {
-        let names = self.labels.iter().copied().chain([record.workload.as_str()]);
-        let of_findings =
-            names.filter_map(|name| self.of_findings.get(&(name, record.subject.as_str())));
+        let subject = record.subject.as_str();
+        let of_workload = self.of_findings.get(&(record.workload.as_str(), subject));
+        let of_findings = of_workload.into_iter().chain(self.of_labels.get(subject));
         let own = record.caveats.iter().map(|caveat| caveat.code.as_str());
         let mut codes: BTreeSet<&str> = own.chain(self.report.code_of_unbound(record)).collect();
         codes.extend(of_findings.flatten().copied());

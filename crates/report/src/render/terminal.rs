@@ -57,6 +57,11 @@ const MOST_CELLS: usize = 12;
 const MOST_GRID_CELLS: usize = 400;
 /// More rankings than this are told by their number.
 const MOST_RANKINGS: usize = 24;
+/// More pairs of subjects than this, of single cells, are told by their number.
+const MOST_PAIRS: usize = 24;
+/// More rows of one kind than this are told by their number, whatever is asked for: report.html has
+/// all. Nobody reads more in a terminal, and 40,000 take ten seconds.
+const MOST_ROWS: usize = 2_000;
 
 impl Renderer for Entry {
     fn describe(&self) -> &'static Description {
@@ -153,12 +158,15 @@ impl Screen<'_> {
             .collect();
         // Too many to read one by one, and their margins or the heat maps say the same.
         let is_cut = cells.len() > MOST_CELLS && !self.page.is_verbose;
-        let mut has_rows = false;
+        let (mut has_rows, mut left, mut more) = (false, MOST_ROWS, 0);
         for group in groups(&report.findings) {
             if is_cut && is_cell(group.workload, group.metric, group.family) {
                 continue;
             }
-            let Some(first) = group.findings.first() else { continue };
+            let rows = &group.findings[..group.findings.len().min(left)];
+            left -= rows.len();
+            more += group.findings.len() - rows.len();
+            let Some(first) = rows.first() else { continue };
             if has_rows {
                 writeln!(self.output)?;
             }
@@ -179,27 +187,35 @@ impl Screen<'_> {
                 self.paragraph(&title, "", BOLD)?;
                 self.paragraph(&about, "  ", DIM)?;
             }
-            for finding in &group.findings {
+            for finding in rows {
                 self.row(finding)?;
             }
         }
         if has_rows {
             self.axis()?;
+            self.further(more)?;
             writeln!(self.output)?;
         }
         if is_cut {
-            let heading = say!(
-                self.language,
-                "{count} comparisons of single cells (-v shows all)",
-                count = cells.len()
-            );
-            self.paragraph(&heading, "", BOLD)?;
-            for line in tally(&cells, self.language) {
-                self.paragraph(&line, "  ", Style::new())?;
-            }
-            writeln!(self.output)?;
+            self.cells(&cells)?;
         }
         self.legend(report, has_rows)
+    }
+
+    /// How comparisons of single cells ended, pair by pair.
+    fn cells(&mut self, cells: &[&Finding]) -> io::Result<()> {
+        let heading = say!(
+            self.language,
+            "{count} comparisons of single cells (-v shows all)",
+            count = cells.len()
+        );
+        self.paragraph(&heading, "", BOLD)?;
+        let lines = tally(cells, self.language);
+        for line in lines.iter().take(MOST_PAIRS) {
+            self.paragraph(line, "  ", Style::new())?;
+        }
+        self.further(lines.len().saturating_sub(MOST_PAIRS))?;
+        writeln!(self.output)
     }
 
     /// What the numbers and bars above are.
@@ -367,17 +383,16 @@ impl Screen<'_> {
                 self.paragraph(&claim(finding, language), "  ", Style::new())?;
             }
         }
-        let is_cell = |label: &str| {
-            let of_cells = findings.findings.iter().filter(|f| f.question.family == CELLS);
-            of_cells.into_iter().any(|finding| finding.question.workload == label)
-        };
+        let questions = findings.findings.iter().map(|finding| &finding.question);
+        let of_cells = questions.filter(|question| question.family == CELLS);
+        let cells: BTreeSet<&str> = of_cells.map(|question| question.workload.as_str()).collect();
         // Where there are margins, ranks in single cells are too many to read.
         let has_margins = findings.families.len() > 1;
         let is_kept = |ranking: &&Ranking| {
-            self.page.is_verbose || !has_margins || !is_cell(&ranking.workload)
+            self.page.is_verbose || !has_margins || !cells.contains(ranking.workload.as_str())
         };
         let kept: Vec<&Ranking> = findings.rankings.iter().filter(is_kept).collect();
-        let shown = if self.page.is_verbose { kept.len() } else { MOST_RANKINGS };
+        let shown = if self.page.is_verbose { MOST_ROWS } else { MOST_RANKINGS };
         let kept_count = kept.len();
         if kept_count > 0 {
             let heading = language.word("Ranks (1 plus the number of subjects shown to be better)");
@@ -448,7 +463,7 @@ impl Screen<'_> {
         let language = self.language;
         let heading = language.word("Screen of secondary metrics (q-values; never a verdict)");
         self.paragraph(heading, "", BOLD)?;
-        for finding in screened {
+        for finding in screened.iter().take(MOST_ROWS) {
             let question = &finding.question;
             let name = format!("{} {}, {}", question.workload, question.metric, question.subject);
             let numbers = format!(
@@ -461,7 +476,7 @@ impl Screen<'_> {
             let name = self.styled(&padded(&shortened(&name, room), room), Style::new());
             writeln!(self.output, "  {name}  {numbers}")?;
         }
-        Ok(())
+        self.further(screened.len().saturating_sub(MOST_ROWS))
     }
 
     fn caveats(&mut self, report: &Report) -> io::Result<()> {
@@ -471,7 +486,7 @@ impl Screen<'_> {
         writeln!(self.output, "\n{}", self.styled(self.language.word("Caveats"), BOLD))?;
         for caveat in &report.caveats {
             self.paragraph(&format!("{}: {}", caveat.code, caveat.meaning), "  ", Style::new())?;
-            let shown = if self.page.is_verbose { caveat.places.len() } else { 2 };
+            let shown = if self.page.is_verbose { MOST_ROWS } else { 2 };
             for place in caveat.places.iter().take(shown) {
                 self.paragraph(place, "    ", DIM)?;
             }
@@ -494,8 +509,11 @@ impl Screen<'_> {
         self.paragraph(&report.answer, "", BOLD)
     }
 
-    /// How many are not shown.
+    /// How many are not shown, and what shows them.
     fn more(&mut self, more: usize, indent: &str) -> io::Result<()> {
+        if self.page.is_verbose {
+            return self.further(more);
+        }
         let text = say!(self.language, "and {count} more (-v shows all)", count = more);
         self.paragraph(&text, indent, DIM)
     }

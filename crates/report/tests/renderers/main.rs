@@ -14,6 +14,7 @@ mod guide;
 mod html_pages;
 mod inert;
 mod languages;
+mod many;
 mod markup;
 mod multicore;
 mod origins;

@@ -10,6 +10,7 @@ use crate::verdict_table::{verdict, words};
 use crate::view::{Report, SubjectView};
 use model::{Finding, Question, Role, UseCaseFinding, Verdict};
 use phrases::{Language, counted, say};
+use std::collections::BTreeSet;
 
 /// Findings that the appendix lists; the rest is in the other formats.
 const MOST_FINDINGS: usize = 200;
@@ -186,12 +187,9 @@ fn question(finding: &Finding, expected: Verdict, language: Language) -> String 
 /// The lowest first, each said once; how many more there are than are read.
 fn worst_first(mut all: Vec<(f64, String)>, language: Language) -> Vec<String> {
     all.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let mut said: Vec<String> = Vec::new();
-    for (_, text) in all {
-        if !said.contains(&text) {
-            said.push(text);
-        }
-    }
+    let mut before = BTreeSet::new();
+    let texts = all.into_iter().map(|(_, text)| text);
+    let mut said: Vec<String> = texts.filter(|text| before.insert(text.clone())).collect();
     let more = and_more(said.len(), MOST_NAMED, language);
     said.truncate(MOST_NAMED);
     said.extend(more);

@@ -2,7 +2,7 @@
 
 use super::sparkline::signs;
 use super::{BOLD, DIM, Screen, style_of};
-use crate::over_time::{OF_CHANGES, heading, is_hidden, is_told, legend, words};
+use crate::over_time::{OF_CHANGES, heading, is_hidden, is_told, legend, primary, words};
 use crate::quantities::value;
 use crate::view::Report;
 use anstyle::Style;
@@ -22,8 +22,9 @@ impl Screen<'_> {
         writeln!(self.output)?;
         self.paragraph(&heading(trends, language), "", BOLD)?;
         let is_verbose = self.page.is_verbose;
+        let primary = primary(&report.findings);
         let (told, left_out): (Vec<&Trend>, Vec<&Trend>) =
-            trends.iter().partition(|trend| is_verbose || is_told(trend, &report.findings));
+            trends.iter().partition(|trend| is_verbose || is_told(trend, &primary));
         for of_metric in told
             .chunk_by(|one, next| (&one.workload, &one.metric) == (&next.workload, &next.metric))
         {

@@ -80,7 +80,8 @@ impl Screen<'_> {
         Ok(())
     }
 
-    fn further(&mut self, more: usize) -> io::Result<()> {
+    /// How many are not shown here, where there are more.
+    pub(super) fn further(&mut self, more: usize) -> io::Result<()> {
         if more == 0 {
             return Ok(());
         }
