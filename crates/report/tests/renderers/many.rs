@@ -74,3 +74,14 @@ fn of_very_many_cells_a_terminal_tells_few_and_the_number_of_the_others() {
     assert_eq!(text.matches(&left_out(STEPS * METRICS - 2_000)).count(), 2);
     assert!(text.lines().count() < 20_000, "{} lines", text.lines().count());
 }
+
+#[test]
+fn every_comparison_of_very_many_is_in_a_report() {
+    let campaign = many_cells();
+    let text = drawn(&campaign, "markdown", page(80));
+    assert_eq!(text.matches("\n| subject | value |").count(), STEPS * METRICS);
+    let text = drawn(&all_pairs(), "markdown", page(80));
+    for subject in [1, SUBJECTS - 1] {
+        assert!(text.contains(&format!("\n| s{subject} | ")), "{subject}");
+    }
+}

@@ -8,6 +8,11 @@ use contract::{Error, Result};
 use model::{Finding, Findings, Role};
 use report::{ExplainContext, Provenance};
 
+/// More findings than this are told by their number: each takes a screen, and an import may have
+/// 50,000.
+const MOST_EXPLAINED: usize = 100;
+/// More names than this are told by their number.
+const MOST_NAMED: usize = 20;
 /// Narrower text cannot be read.
 const LEAST_WIDTH: usize = 20;
 
@@ -30,7 +35,7 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     if chosen.is_empty() {
         return Err(unknown(&arguments.finding, &findings));
     }
-    for (index, finding) in chosen.into_iter().enumerate() {
+    for (index, finding) in chosen.iter().take(MOST_EXPLAINED).enumerate() {
         let space = if index > 0 { "\n" } else { "" };
         print(&format!("{space}{}\n", model::inert(&name(finding))))?;
         let paragraphs = report::explain(finding, &context);
@@ -39,7 +44,22 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
             print(&format!("\n{}\n", lines.join("\n")))?;
         }
     }
+    if let Some(left_out) = left_out(&chosen) {
+        print(&format!("\n{}\n", model::inert(&left_out)))?;
+    }
     Ok(ExitCode::Done)
+}
+
+/// How many are not explained, and how to ask for them.
+fn left_out(chosen: &[&Finding]) -> Option<String> {
+    let others = chosen.get(MOST_EXPLAINED..)?;
+    let first = others.first()?;
+    Some(format!(
+        "{} more findings are not explained here: name one as SUBJECT/WORKLOAD/METRIC, the first of \
+         them is {}",
+        others.len(),
+        name(first)
+    ))
 }
 
 /// Whether the words are its subject, workload or metric, or some of these in any order
@@ -67,10 +87,44 @@ fn name(finding: &Finding) -> String {
 
 fn unknown(finding: &Option<String>, findings: &Findings) -> Error {
     let judged = findings.findings.iter().filter(|finding| finding.question.role != Role::Screen);
-    let names: Vec<String> = judged.map(name).collect();
+    let mut judged = judged.map(name);
+    let mut names: Vec<String> = judged.by_ref().take(MOST_NAMED).collect();
+    let others = judged.count();
+    if others > 0 {
+        names.push(format!("{others} more"));
+    }
     Error::usage(
         format!("cannot explain `{}`", finding.as_deref().unwrap_or_default()),
         "no finding has these parts",
         format!("choose one of {}, or a part of one", names.join(", ")),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(count: usize) -> Vec<Finding> {
+        let of = |number: usize| {
+            fixtures::finding(fixtures::question(&format!("w{number}"), "m", "b", "a"))
+        };
+        (0..count).map(of).collect()
+    }
+
+    #[test]
+    fn of_very_many_findings_a_hundred_are_explained_and_the_number_of_the_others_told() {
+        let all = found(48_000);
+        let chosen: Vec<&Finding> = all.iter().collect();
+        assert_eq!(left_out(&chosen[..MOST_EXPLAINED]), None);
+        let told = left_out(&chosen).unwrap();
+        assert!(told.starts_with("47900 more findings are not explained here"), "{told}");
+        assert!(told.ends_with("b/w100/m"), "{told}");
+    }
+
+    #[test]
+    fn of_very_many_names_a_refusal_offers_twenty() {
+        let findings = fixtures::findings(found(48_000));
+        let told = unknown(&Some("nobody".to_owned()), &findings).to_string();
+        assert!(told.contains("b/w19/m, 47980 more") && !told.contains("b/w20/m"), "{told}");
+    }
 }

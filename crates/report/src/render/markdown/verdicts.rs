@@ -26,6 +26,8 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
     writeln!(output, "## {}\n", language.word("Verdicts"))?;
     let scale = Scale::of(judged(&report.findings), BAR);
     let alpha = report.design.alpha;
+    // It asks all findings, and there may be as many groups.
+    let head = head(report);
     for group in groups(&report.findings) {
         let Some(first) = group.findings.first() else { continue };
         let reference = reference_value(&group.findings, report.hides_absolute, language);
@@ -42,7 +44,7 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
             plain(group.metric),
             plain(&first.question.reference)
         )?;
-        writeln!(output, "{}", head(report))?;
+        writeln!(output, "{head}")?;
         writeln!(output, "|---|--:|--:|--:|---|---|---|---|--:|--:|--:|")?;
         for finding in &group.findings {
             row(finding, scale, report, output)?;
