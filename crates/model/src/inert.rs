@@ -14,7 +14,9 @@ pub const LONGEST_TEXT: usize = 65_536;
 /// shows nothing in its place: the controls C0, DEL and C1 (Unicode `Cc`), ends of lines and
 /// paragraphs, what sets the direction of text (Unicode UAX 9), marks of annotations, and whatever
 /// has `Default_Ignorable_Code_Point` (Unicode UAX 44, DerivedCoreProperties.txt 16.0): signs
-/// without width, fillers, tags, and code points that are kept free for such signs.
+/// without width, fillers, tags, and code points that are kept free for such signs. Noncharacters
+/// (Unicode 16.0, 23.7) are no text at all: with U+FFFE or U+FFFF in it a document of XML is none
+/// (XML 1.0, 2.2).
 ///
 /// Two sorts of these stay, because common text needs them: the joiners U+200C and U+200D, which
 /// choose the form of letters (Persian, Indic scripts) and join emoji, and the variation selectors
@@ -25,12 +27,18 @@ pub const LONGEST_TEXT: usize = 65_536;
 #[must_use]
 pub fn is_obeyed(letter: char) -> bool {
     letter.is_control()
+        || is_noncharacter(letter)
         || matches!(letter,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
             | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The last two code points of each plane, and 32 in the first.
+fn is_noncharacter(letter: char) -> bool {
+    u32::from(letter) & 0xfffe == 0xfffe || matches!(letter, '\u{fdd0}'..='\u{fdef}')
 }
 
 /// One line without such characters: each becomes a sign of one column, ends of lines too.
@@ -248,9 +256,15 @@ mod tests {
         (0xe_0000, 0xe_0fff),
     ];
     /// What is obeyed and not ignorable: C0, DEL with C1, ends of lines and paragraphs, marks of
-    /// annotations.
-    const OTHERS: [(u32, u32); 4] =
-        [(0x0000, 0x001f), (0x007f, 0x009f), (0x2028, 0x2029), (0xfff9, 0xfffb)];
+    /// annotations; and noncharacters of the first plane.
+    const OTHERS: [(u32, u32); 6] = [
+        (0x0000, 0x001f),
+        (0x007f, 0x009f),
+        (0x2028, 0x2029),
+        (0xfff9, 0xfffb),
+        (0xfdd0, 0xfdef),
+        (0xfffe, 0xffff),
+    ];
     /// Joiners and variation selectors of common text.
     const STAYING: [(u32, u32); 2] = [(0x200c, 0x200d), (0xfe00, 0xfe0f)];
 
@@ -262,14 +276,17 @@ mod tests {
         let mut replaced = 0;
         for (point, letter) in (0..=0x10_ffff).filter_map(|it| Some((it, char::from_u32(it)?))) {
             let is_hidden = is_in(&DEFAULT_IGNORABLE, point) && !is_in(&STAYING, point);
-            let expected = is_hidden || is_in(&OTHERS, point);
+            // Each plane ends as the first one does.
+            let is_end = point % 0x1_0000 >= 0xfffe;
+            let expected = is_hidden || is_in(&OTHERS, point) || is_end;
             assert_eq!(is_obeyed(letter), expected, "U+{point:04X}");
             let shown = inert(letter.encode_utf8(&mut [0; 4])).into_owned();
             assert_eq!(shown == "\u{fffd}", expected || point == 0xfffd, "U+{point:04X}");
             replaced += u32::from(expected);
         }
-        // As many as DerivedCoreProperties.txt totals, 4174, less 18 that stay, and 70 others.
-        assert_eq!(replaced, 4174 - 18 + 70);
+        // As many as DerivedCoreProperties.txt totals, 4174, less 18 that stay, and 70 others; and
+        // 66 noncharacters, of which there are never more.
+        assert_eq!(replaced, 4174 - 18 + 70 + 66);
     }
 
     #[test]

@@ -41,8 +41,9 @@ impl Poison {
 pub const OBEYED: Poison = Poison { before: "", behind: HOSTILE };
 
 /// Stands behind each text: C0, DEL, C1, a bell, directions of text, signs without width, tags,
-/// variation selectors of Mongolian and ideographs, and code points kept free for such signs.
-const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{7f}\u{9b}31m\u{85}\u{202e}\u{2066}\u{200f}\u{200b}\u{feff}\u{e0041}\u{180b}\u{e0100}\u{fff0}\r\u{8}";
+/// variation selectors of Mongolian and ideographs, code points kept free for such signs, and
+/// noncharacters, with which a document of XML is none.
+const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{7f}\u{9b}31m\u{85}\u{202e}\u{2066}\u{200f}\u{200b}\u{feff}\u{e0041}\u{180b}\u{e0100}\u{fff0}\u{fffe}\u{ffff}\r\u{8}";
 /// More figures than this are like the ones before.
 const FIGURES: usize = 6;
 

@@ -29,9 +29,7 @@ pub(super) fn escaped(text: &str) -> String {
             '\n' | '\t' | '\r' => out.push(' '),
             // A number keeps its sign.
             ' ' if letters.peek() == Some(&'%') => out.push('\u{a0}'),
-            letter if model::is_obeyed(letter) || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
-                out.push('\u{fffd}');
-            }
+            letter if model::is_obeyed(letter) => out.push('\u{fffd}'),
             letter => out.push(letter),
         }
     }
