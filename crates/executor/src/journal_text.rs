@@ -5,18 +5,23 @@
 //! 802.3, eight hexadecimal digits) of `NUMBER ENTRY`, and the entry is JSON. Journals of earlier
 //! versions have the entries alone.
 
+use crate::journal_damage::JournalDamage;
 use crate::journal_entry::JournalEntry;
 use serde::de::IgnoredAny;
+use std::collections::BTreeSet;
 
 /// Hexadecimal digits of a checksum.
 const CHECKSUM_DIGITS: usize = 8;
+/// Decimal digits of the largest number.
+const NUMBER_DIGITS: usize = 20;
 
 /// What a journal's text says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JournalText {
     /// Every line that is as it was written.
     pub entries: Vec<JournalEntry>,
-    /// Lines that are not, or are not there, and why; what they said is unknown.
+    /// Lines that are not, or are not there, and why; what they said is unknown. Lines in a row
+    /// that are damaged alike are one, and of very many more than a few are told by their number.
     pub damaged: Vec<String>,
     /// The number of the last line; the next one has the next.
     pub last_number: u64,
@@ -77,7 +82,9 @@ struct GoodLine {
 #[derive(Default)]
 struct Lines {
     good: Vec<GoodLine>,
-    damaged: Vec<String>,
+    /// Their numbers, each with the place of the line.
+    numbers: BTreeSet<(u64, usize)>,
+    damage: JournalDamage,
     has_numbers: bool,
     /// The largest number so far.
     largest: u64,
@@ -119,14 +126,16 @@ impl Lines {
 
     fn add_good(&mut self, index: usize, number: u64, entry: JournalEntry) {
         if number <= self.largest {
-            if self.good.iter().any(|line| line.number == number && line.entry == entry) {
-                self.damaged.push(format!("line {index}: number {number} comes again"));
+            let mut of_number = self.numbers.range((number, 0)..=(number, usize::MAX));
+            if of_number.any(|(_, place)| self.good[*place].entry == entry) {
+                self.damage.add_line(index, format!("number {number} comes again"));
                 return;
             }
-            self.damaged.push(format!("line {index}: number {number} is not in its place"));
+            self.damage.add_line(index, format!("number {number} is not in its place"));
         }
         self.largest = self.largest.max(number);
         let unread_before = std::mem::take(&mut self.unread);
+        self.numbers.insert((number, self.good.len()));
         self.good.push(GoodLine { number, entry, unread_before });
     }
 
@@ -134,10 +143,10 @@ impl Lines {
     fn add_damaged(&mut self, index: usize, line: &str, why: &str) {
         let (found, is_all) = good_lines_in(line);
         if found.is_empty() {
-            self.damaged.push(format!("line {index}: {why}"));
+            self.damage.add_line(index, why.to_owned());
         } else {
             let rest = "what else stands there is not as it was written";
-            self.damaged.push(format!("line {index}: it holds {} good ones; {rest}", found.len()));
+            self.damage.add_line(index, format!("it holds {} good ones; {rest}", found.len()));
         }
         for (number, entry) in found {
             self.has_numbers = true;
@@ -147,19 +156,19 @@ impl Lines {
     }
 
     fn read(self) -> JournalText {
-        let Self { mut good, mut damaged, largest, unread, .. } = self;
+        let Self { mut good, mut damage, largest, unread, .. } = self;
         good.sort_by_key(|line| line.number);
         let mut last = 0;
         for line in &good {
             let expected = last + 1 + line.unread_before;
             if line.number > expected {
                 let before = line.number - 1;
-                damaged.push(format!("numbers {expected} to {before} are not there"));
+                damage.add(format!("numbers {expected} to {before} are not there"));
             }
             last = line.number;
         }
         let entries = good.into_iter().map(|line| line.entry).collect();
-        JournalText { entries, damaged, last_number: largest + unread }
+        JournalText { entries, damaged: damage.into_told(), last_number: largest + unread }
     }
 }
 
@@ -206,9 +215,11 @@ fn good_lines_in(text: &str) -> (Vec<(u64, JournalEntry)>, bool) {
 
 /// The line with a matching checksum at the beginning of this text, and its length in bytes.
 fn good_line_at(text: &str) -> Option<(usize, (u64, JournalEntry))> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    // No more than a line of ours has: this is asked at every letter of a damaged one.
+    let digits = text.bytes().take(NUMBER_DIGITS + 1).take_while(u8::is_ascii_digit).count();
     let (number, rest) = (&text[..digits], text[digits..].strip_prefix(' ')?);
-    let checksum = rest.bytes().take_while(|byte| is_checksum_digit(*byte)).count();
+    let begin = rest.bytes().take(CHECKSUM_DIGITS + 1);
+    let checksum = begin.take_while(|byte| is_checksum_digit(*byte)).count();
     if digits == 0 || checksum != CHECKSUM_DIGITS {
         return None;
     }
@@ -296,6 +307,41 @@ mod tests {
         assert_eq!((foreign.entries.len(), foreign.damaged.len()), (2, 1));
         let damaged = joined(&[lines[0], "garbage", lines[2], lines[3]]);
         assert_eq!((damaged.entries.len(), damaged.damaged.len()), (3, 1));
+    }
+
+    #[test]
+    fn of_very_many_damaged_lines_few_are_told_and_every_good_one_is_used() {
+        let text = journal_text(&entries(3)).unwrap();
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let bad = "x\n".repeat(1_000_000);
+        let read = parse_journal(&[lines[0], &bad, lines[1], &bad, lines[2]].concat());
+        assert_eq!(read.entries, entries(3));
+        assert_eq!(
+            read.damaged,
+            [
+                "each of lines 2 to 1000001: its checksum does not match",
+                "each of lines 1000003 to 2000002: its checksum does not match",
+            ]
+        );
+        // Each is damaged in another way than the one before.
+        let mixed = "x\n{\n".repeat(50_000);
+        let read = parse_journal(&[&mixed, lines[0], &mixed, lines[1], lines[2]].concat());
+        assert_eq!(read.entries, entries(3));
+        assert_eq!(read.damaged.len(), 21, "{:?}", read.damaged);
+        let others = &read.damaged[20];
+        assert_eq!(others, "199980 more places are damaged or not there");
+    }
+
+    #[test]
+    fn a_line_of_digits_and_lines_that_all_come_again_are_answered_at_once() {
+        for letter in ["1", "a"] {
+            let long = letter.repeat(1_000_000);
+            let read = parse_journal(&format!("{long}\n1 {long}\n"));
+            assert_eq!((read.entries.len(), read.damaged.len()), (0, 1), "{letter}");
+        }
+        let text = journal_text(&entries(20_000)).unwrap();
+        let read = parse_journal(&(text.clone() + &text));
+        assert_eq!((read.entries.len(), read.damaged.len()), (20_000, 21));
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod host_load;
 mod inert_lines;
 mod journal;
 mod journal_copy;
+mod journal_damage;
 mod journal_entry;
 mod journal_messages;
 mod journal_text;
