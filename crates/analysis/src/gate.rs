@@ -120,13 +120,18 @@ pub fn gate<'a>(
     let (below, above) = (of_tail(0), of_tail(1));
     let (breached, kept) = (holm_of(&below), holm_of(&above));
     let failing = adjusted_failures(&asked);
+    // It asks all findings.
+    let level = level_of_failures(findings);
     // Shares of the error rate, which each finding has from its look.
     let (breached_shares, kept_shares) = (holm_levels(&below, 1.0), holm_levels(&above, 1.0));
     let results = asked.iter().enumerate().map(|(index, (finding, fraction))| {
         let alpha = findings.gate_alpha_of(finding);
         let tested = Tested { alpha, breached: breached[index], kept: kept[index] };
         let result = barred(finding, *fraction, findings)
-            .or_else(|| fails_more(finding, *fraction, failing[index], findings))
+            .or_else(|| {
+                failing[index].filter(|p| *p < level)?;
+                fails_more(finding, *fraction, findings)
+            })
             .unwrap_or_else(|| decide(finding, *fraction, &tested));
         let share = match result.outcome {
             GateOutcome::Kept => kept_shares[index],
@@ -451,14 +456,13 @@ fn level_of_failures(findings: &Findings) -> f64 {
     findings.gate_alpha.map_or(alpha, |most| alpha.min(most))
 }
 
-/// A subject that fails more often than the one it is compared with breaches every limit.
+/// A subject that was shown to fail otherwise than the one it is compared with, and fails more
+/// often, breaches every limit.
 fn fails_more<'a>(
     finding: &'a Finding,
     fraction: f64,
-    adjusted: Option<f64>,
     findings: &Findings,
 ) -> Option<GateResult<'a>> {
-    adjusted.filter(|p| *p < level_of_failures(findings))?;
     let question = &finding.question;
     let of = |subject: &str| {
         let mut counts = findings.failures.iter();

@@ -4,9 +4,11 @@
 use crate::claims::ClaimedFindings;
 use crate::judgement::{Judgement, conclude, judge_at};
 use crate::{live, trends};
-use model::{Caveat, CaveatCode, Finding, Findings, Look, Outcome, Plan, Record, Role, Verdict};
+use model::{
+    Caveat, CaveatCode, Finding, Findings, Look, Outcome, Plan, Question, Record, Role, Verdict,
+};
 use stats::spent_at_looks;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the looks that a campaign has reached have answered.
 struct ReachedLooks {
@@ -147,8 +149,9 @@ fn evaluated(plan: &Plan, records: &[Record], index: usize, blocks: u32, alpha: 
 /// Puts the first answer to each question in its place. How its subjects failed is no part of it: that
 /// is counted anew at each look.
 fn keep_answers<'a>(answered: &[Finding], findings: impl Iterator<Item = &'a mut Finding>) {
+    let answers = Answers::of(answered);
     for finding in findings {
-        if let Some(known) = answered.iter().find(|known| known.question == finding.question) {
+        if let Some(known) = answers.to(&finding.question) {
             let p_failure = finding.p_failure;
             finding.clone_from(known);
             finding.p_failure = p_failure;
@@ -158,13 +161,39 @@ fn keep_answers<'a>(answered: &[Finding], findings: impl Iterator<Item = &'a mut
 
 /// Keeps the first answer to each question.
 fn note_answers<'a>(answered: &mut Vec<Finding>, findings: impl Iterator<Item = &'a Finding>) {
-    for finding in findings {
-        let is_answer =
-            matches!(finding.verdict, Verdict::Better | Verdict::Worse | Verdict::Equivalent);
-        if is_answer && !answered.iter().any(|known| known.question == finding.question) {
-            answered.push(finding.clone());
+    let new: Vec<Finding> = {
+        let answers = Answers::of(answered);
+        let is_new = |finding: &&Finding| {
+            matches!(finding.verdict, Verdict::Better | Verdict::Worse | Verdict::Equivalent)
+                && answers.to(&finding.question).is_none()
+        };
+        findings.filter(is_new).cloned().collect()
+    };
+    answered.extend(new);
+}
+
+/// Answers by the names in their questions: there may be as many as questions, at each look.
+struct Answers<'a>(BTreeMap<[&'a str; 5], Vec<&'a Finding>>);
+
+impl<'a> Answers<'a> {
+    fn of(answered: &'a [Finding]) -> Self {
+        let mut by_names: BTreeMap<[&str; 5], Vec<&Finding>> = BTreeMap::new();
+        for finding in answered {
+            by_names.entry(names(&finding.question)).or_default().push(finding);
         }
+        Self(by_names)
     }
+
+    /// The first answer to a question.
+    fn to(&self, question: &Question) -> Option<&'a Finding> {
+        let alike = self.0.get(&names(question))?;
+        alike.iter().copied().find(|known| known.question == *question)
+    }
+}
+
+fn names(question: &Question) -> [&str; 5] {
+    let Question { workload, metric, subject, reference, family, .. } = question;
+    [workload, metric, subject, reference, family].map(String::as_str)
 }
 
 /// The same of what claims ask for. Each claim has its first answers as if it were alone as well:
@@ -214,6 +243,28 @@ mod tests {
         let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
         let blocks = looks.last().copied().unwrap_or(12);
         Plan { looks: looks.to_vec(), ..plan(&["a", "b"], metrics, blocks) }
+    }
+
+    /// With a search through all answers for each question this ends at the time limit.
+    #[test]
+    fn answers_to_very_many_questions_are_kept_at_once_at_each_look() {
+        let of = |number: usize| {
+            let asked = ::fixtures::question(&format!("w{number}"), "m", "b", "a");
+            Finding { verdict: Verdict::Better, ..::fixtures::finding(asked) }
+        };
+        let first: Vec<Finding> = (0..60_000).map(of).collect();
+        let mut later = first.clone();
+        later.iter_mut().for_each(|finding| finding.verdict = Verdict::Worse);
+        later[7].question.role = Role::Control;
+        let mut answered = Vec::new();
+        for _ in 0..20 {
+            note_answers(&mut answered, first.iter());
+            note_answers(&mut answered, later.iter());
+        }
+        assert_eq!(answered.len(), 60_001, "one of them was another question");
+        keep_answers(&answered, later.iter_mut());
+        assert_eq!(later[8].verdict, Verdict::Better);
+        assert_eq!(later[7].verdict, Verdict::Worse);
     }
 
     /// A subject that is better by `percent`, in the first `count` blocks.

@@ -169,8 +169,9 @@ fn others(
         });
         own.push(GridRun { block: one.block, value: one.value });
     }
-    let place = |label: &str| report.design.workloads.iter().position(|known| known == label);
-    order.sort_by_key(|(workload, _)| place(workload));
+    let workloads = report.design.workloads.iter().map(String::as_str);
+    let places: BTreeMap<&str, usize> = workloads.zip(0..).collect();
+    order.sort_by_key(|(workload, _)| places.get(workload).copied());
     if order.is_empty() && !rows.is_empty() {
         return Ok(());
     }
