@@ -4,7 +4,7 @@ use crate::absent_runs::absent_in_blocks;
 use crate::block_order::in_blocks;
 use crate::carry_over::{Predecessors, Whole, predecessors};
 use crate::comparable::unequal_work;
-use crate::failures::unequal_failures;
+use crate::failures::{CountsByName, unequal_failures};
 use crate::fragility::skewed;
 use crate::observations::Observations;
 use crate::order_origin::OrderOrigin;
@@ -23,8 +23,8 @@ use crate::trial_facts::{
     copied, doubts, fixed_order, is_order_chosen, is_order_known, parts, unchosen, unlike_mix,
 };
 use model::{
-    BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Direction, Effect, FailureCount,
-    Interval, Plan, Planning, Reduction, Role, Unit, round_significant as round,
+    BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Direction, Effect, Interval,
+    Plan, Planning, Reduction, Role, Unit, round_significant as round,
 };
 use stats::{
     SignedRank, TTest, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp,
@@ -56,7 +56,7 @@ pub(crate) struct Comparison<'a> {
 pub(crate) struct Gathered<'a> {
     pub plan: &'a Plan,
     pub observations: &'a Observations<'a>,
-    pub counts: &'a [FailureCount],
+    pub counts: &'a CountsByName<'a>,
 }
 
 impl<'a> Comparison<'a> {

@@ -214,16 +214,22 @@ pub(crate) fn rounded(count: FailureCount) -> FailureCount {
     }
 }
 
+/// Counts by workload and subject: every comparison asks for two of them.
+pub(crate) type CountsByName<'a> = BTreeMap<[&'a str; 2], &'a FailureCount>;
+
+pub(crate) fn by_name(counts: &[FailureCount]) -> CountsByName<'_> {
+    counts.iter().map(|count| ([count.workload.as_str(), count.subject.as_str()], count)).collect()
+}
+
 /// How these two failed or broke rules so unlike each other that no verdict is given.
 pub(crate) fn unequal_failures(
-    counts: &[FailureCount],
+    counts: &CountsByName<'_>,
     workload: &str,
     subject: &str,
     reference: &str,
 ) -> Option<String> {
-    let find =
-        |id: &str| counts.iter().find(|count| count.workload == workload && count.subject == id);
-    let (subject, reference) = (find(subject)?, find(reference)?);
+    let subject = *counts.get(&[workload, subject])?;
+    let reference = *counts.get(&[workload, reference])?;
     if differs([subject.invalid, subject.trials], [reference.invalid, reference.trials]) {
         let of = |count: &FailureCount| {
             format!("{} in {} of {} trials", count.subject, count.invalid, count.trials)
@@ -262,6 +268,32 @@ mod tests {
     use crate::fixtures::{metric, plan, records};
     use crate::{ended, judge, live};
     use model::{Direction, Findings, Reduction};
+
+    /// With a search through all counts for each comparison this ends at the time limit.
+    #[test]
+    fn counts_of_very_many_comparisons_are_looked_up() {
+        let count = |workload: usize, subject: &str, failed: u64| FailureCount {
+            subject: subject.to_owned(),
+            workload: format!("w{workload}"),
+            trials: 20,
+            failed,
+            invalid: 0,
+            p_failure: None,
+            adjusted_failure: None,
+            failure_verdict: None,
+            p_invalid: None,
+            reasons: BTreeMap::new(),
+            rules: BTreeMap::new(),
+        };
+        let of = |workload: usize| [count(workload, "a", 0), count(workload, "b", 12)];
+        let counts: Vec<FailureCount> = (0..150_000).flat_map(of).collect();
+        let by_name = by_name(&counts);
+        for workload in 0..150_000 {
+            let told = unequal_failures(&by_name, &format!("w{workload}"), "b", "a");
+            assert_eq!(told.as_deref(), Some("b failed in 12 of 20 trials, a in 0 of 20"));
+        }
+        assert_eq!(unequal_failures(&by_name, "w0", "b", "c"), None);
+    }
 
     /// Subjects that failed in these blocks of as many.
     fn failing(blocks: usize, subjects: &[(&str, Vec<usize>)]) -> (Plan, Vec<Record>) {

@@ -4,7 +4,7 @@
 use crate::claims::{self, ClaimEvidence, ClaimedFindings, claims};
 use crate::comparison::{Comparison, Gathered};
 use crate::controls::{FailedControls, RestsOn};
-use crate::failures::{compare_pairs, failures, rounded};
+use crate::failures::{by_name, compare_pairs, failures, rounded};
 use crate::observations::Observations;
 use crate::paired::{judge_family, judge_screen};
 use crate::pairs::LEAST_BOOTS;
@@ -33,7 +33,8 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement
     let at_level = at_strictest_level(plan);
     let strict = &*at_level;
     let counts = failures(strict, &observations);
-    let gathered = Gathered { plan: strict, observations: &observations, counts: &counts };
+    let by_name = by_name(&counts);
+    let gathered = Gathered { plan: strict, observations: &observations, counts: &by_name };
     let comparisons: Vec<Comparison<'_>> = questions(plan)
         .into_iter()
         .map(|asked| Comparison::of(asked, gathered, plan.alpha))
@@ -250,7 +251,8 @@ mod tests {
         let is_kept = |caveat: &Caveat| Some(caveat.code) != dropped;
         let observations = Observations::of(records);
         let counts = failures(plan, &observations);
-        let gathered = Gathered { plan, observations: &observations, counts: &counts };
+        let by_name = by_name(&counts);
+        let gathered = Gathered { plan, observations: &observations, counts: &by_name };
         let mut family: Vec<Comparison<'_>> = questions(plan)
             .into_iter()
             .filter(|asked| asked.question.role != Role::Screen)

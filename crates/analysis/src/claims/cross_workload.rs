@@ -7,7 +7,7 @@
 //! metric's margin. They are members of the family of all claims.
 
 use crate::comparison::{Comparison, Gathered};
-use crate::failures::counted;
+use crate::failures::{by_name, counted};
 use crate::observations::Observations;
 use crate::questions::Asked;
 use model::{Claim, FailureCount, Finding, Plan, Question, Record, Role, Subject};
@@ -84,7 +84,8 @@ pub(super) fn comparisons<'a>(
             let turned = turned(own, &pair);
             let observations = Observations::of(&turned);
             let counts: Vec<FailureCount> = counted(observations.all()).into_values().collect();
-            let gathered = Gathered { plan, observations: &observations, counts: &counts };
+            let by_name = by_name(&counts);
+            let gathered = Gathered { plan, observations: &observations, counts: &by_name };
             for asked in asked(plan, claim, &pair) {
                 let Question { workload, metric, reference, subject, .. } = &asked.question;
                 if known.insert([workload, metric, reference, subject].map(String::clone)) {

@@ -10,7 +10,7 @@ use super::subjects::{SUBJECTS, of_subjects};
 use super::{combined, cross_workload};
 use crate::comparison::{Comparison, Gathered, interval};
 use crate::controls::{FailedControls, RestsOn};
-use crate::failures::failures;
+use crate::failures::{by_name, failures};
 use crate::family::holm_levels;
 use crate::observations::Observations;
 use crate::paired::judge_members;
@@ -48,7 +48,8 @@ pub(crate) fn findings(plan: &Plan, records: &[Record]) -> ClaimedFindings {
     let alpha = plan.alpha;
     let observations = Observations::of(records);
     let counts = failures(plan, &observations);
-    let gathered = Gathered { plan, observations: &observations, counts: &counts };
+    let by_name = by_name(&counts);
+    let gathered = Gathered { plan, observations: &observations, counts: &by_name };
     let mut comparisons: Vec<Comparison<'_>> =
         asked(plan).into_iter().map(|one| Comparison::of(one, gathered, alpha)).collect();
     comparisons.extend(cross_workload::comparisons(plan, records, alpha));
