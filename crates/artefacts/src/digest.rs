@@ -1,10 +1,9 @@
 //! SHA-256, as hexadecimal text.
 
 use crate::tree::files_below;
-use crate::{Error, Result};
+use crate::{Error, Result, open_regular};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -13,10 +12,10 @@ pub fn of_bytes(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// The digest of a file, and its size.
+/// The digest of a regular file, and its size.
 pub fn of_file(path: &Path) -> Result<(String, u64)> {
     let fail = |error| Error::file("read", path, error);
-    let mut file = File::open(path).map_err(fail)?;
+    let mut file = open_regular(path).map_err(fail)?;
     let mut hasher = Sha256::new();
     let mut size = 0_u64;
     let mut buffer = vec![0_u8; 1 << 16];

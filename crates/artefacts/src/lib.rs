@@ -10,10 +10,12 @@ mod error;
 mod guest_path;
 pub mod lock;
 pub mod programs;
+mod regular_file;
 mod replaced_file;
 mod tree;
 
 pub use error::{Error, ErrorKind, Result};
 pub use guest_path::{MERGED, guest_path};
+pub use regular_file::{open_regular, read_entry, read_regular};
 pub use replaced_file::replace;
 pub use tree::files_below;

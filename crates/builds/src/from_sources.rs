@@ -3,8 +3,9 @@
 use artefacts::digest;
 use artefacts::files_below;
 use artefacts::programs::{Programs, last_lines};
-use artefacts::{Error, ErrorKind, Result};
+use artefacts::{Error, ErrorKind, Result, read_entry};
 use build_user::{BuildUser, LockedMaven, NOT_FETCHED, TreeBuild, TreeCommand};
+use model::CACHE_DOCUMENT_BYTES;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -43,9 +44,9 @@ impl FromSources<'_> {
     /// # Errors
     /// When the sources cannot be read.
     pub fn is_fresh(&self) -> Result<bool> {
-        let Ok(stamp) = fs::read_to_string(self.stamp) else { return Ok(false) };
+        let Ok(stamp) = read_entry(self.stamp, CACHE_DOCUMENT_BYTES.most) else { return Ok(false) };
         let is_made = self.products.iter().all(|product| product.exists());
-        Ok(is_made && stamp == self.digest()?)
+        Ok(is_made && stamp == self.digest()?.as_bytes())
     }
 
     /// Makes it. Where there is a build user, that user does, and the products are taken over; else

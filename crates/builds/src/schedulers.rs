@@ -17,8 +17,9 @@ pub use toolchain::Toolchain;
 use crate::scheduler_name::{SchedulerName, compare};
 use artefacts::lock::CacheLock;
 use artefacts::programs::Programs;
-use artefacts::{Error, ErrorKind, Result, digest};
+use artefacts::{Error, ErrorKind, Result, digest, read_entry};
 use build_user::BuildVariables;
+use model::CACHE_DOCUMENT_BYTES;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -185,7 +186,8 @@ impl Schedulers {
 
     /// A scheduler whose page and program are both there.
     fn read(&self, id: &str) -> Option<Scheduler> {
-        let text = fs::read(self.page_of(id).join(STORED)).ok()?;
+        let page = self.page_of(id).join(STORED);
+        let text = read_entry(&page, CACHE_DOCUMENT_BYTES.most).ok()?;
         let stored: Stored = serde_json::from_slice(&text).ok()?;
         let program = self.program_of(id);
         let is_whole = stored.format == FORMAT && stored.scheduler.id() == id && program.is_file();

@@ -4,7 +4,8 @@
 use crate::offer::{Indexed, Offer, assemble, indexed, is_of_a_kernel};
 use crate::sources::{Mirror, mirrors_of_machine};
 use artefacts::programs::{Programs, command, output_of};
-use artefacts::{Error, ErrorKind, Result, replace};
+use artefacts::{Error, ErrorKind, Result, read_entry, replace};
+use model::CACHE_DOCUMENT_BYTES;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -79,7 +80,7 @@ impl Archive {
     }
 
     fn stored(&self) -> Option<Index> {
-        let text = fs::read(self.index_path()).ok()?;
+        let text = read_entry(&self.index_path(), CACHE_DOCUMENT_BYTES.most).ok()?;
         let index: Index = serde_json::from_slice(&text).ok()?;
         (index.format == FORMAT).then_some(index)
     }

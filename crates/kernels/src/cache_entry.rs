@@ -1,8 +1,8 @@
 //! A kernel's directory in the cache: its files, its name, and how one is put together.
 
 use crate::{Kernel, Package};
-use artefacts::{Error, Result};
-use model::KernelVersion;
+use artefacts::{Error, Result, read_entry};
+use model::{CACHE_DOCUMENT_BYTES, KernelVersion};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -49,9 +49,11 @@ pub fn directory_name(name: &str) -> String {
     name.replace([':', '/'], "-")
 }
 
-/// A kernel of the cache; nothing where the directory holds no whole one.
+/// A kernel of the cache; nothing where the directory holds no whole one. A user who lists a cache need
+/// not trust those who may write it.
 pub fn read_stored(directory: &Path) -> Option<Kernel> {
-    let stored: Stored = serde_json::from_slice(&fs::read(directory.join(STORED)).ok()?).ok()?;
+    let text = read_entry(&directory.join(STORED), CACHE_DOCUMENT_BYTES.most).ok()?;
+    let stored: Stored = serde_json::from_slice(&text).ok()?;
     let image = directory.join(IMAGE);
     if stored.format != FORMAT || !image.is_file() {
         return None;

@@ -1,10 +1,9 @@
 //! A kernel that is here: its image, modules and configuration.
 
-use artefacts::{Error, Result, digest};
-use model::KernelVersion;
+use artefacts::{Error, Result, digest, read_regular};
+use model::{CACHE_DOCUMENT_BYTES, KernelVersion};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The first series whose fair scheduler is EEVDF (kernel/sched/fair.c of 6.6).
@@ -114,7 +113,7 @@ impl Kernel {
     /// A value of the configuration: `config_value("CONFIG_HZ")` is `250`; strings
     /// keep their quotes, and what is not set is absent.
     pub fn config_value(&self, key: &str) -> Option<String> {
-        value_of(&fs::read_to_string(self.config.as_ref()?).ok()?, key)
+        value_of(&String::from_utf8(self.config_text()?).ok()?, key)
     }
 
     /// What schedules ordinary tasks: by the configuration, or by the version where
@@ -138,7 +137,11 @@ impl Kernel {
 
     /// SHA-256 of the configuration.
     pub fn config_digest(&self) -> Option<String> {
-        fs::read(self.config.as_ref()?).ok().map(|bytes| digest::of_bytes(&bytes))
+        self.config_text().map(|bytes| digest::of_bytes(&bytes))
+    }
+
+    fn config_text(&self) -> Option<Vec<u8>> {
+        read_regular(self.config.as_ref()?, CACHE_DOCUMENT_BYTES.most).ok()
     }
 
     /// Whether the image still is what it was when it came.

@@ -1,9 +1,8 @@
 //! What a kernel module says of itself: the `.modinfo` section of its ELF file,
 //! whatever that file is compressed with.
 
-use artefacts::{Error, Result};
+use artefacts::{Error, Result, open_regular};
 use object::{Object, ObjectSection};
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
@@ -41,7 +40,7 @@ pub fn depends_of(path: &Path) -> Result<Vec<String>> {
 }
 
 fn unpacked(path: &Path) -> std::io::Result<Vec<u8>> {
-    let file = BufReader::new(File::open(path)?);
+    let file = BufReader::new(open_regular(path)?);
     let reader: Box<dyn Read> = match path.extension().and_then(|extension| extension.to_str()) {
         Some("xz") => Box::new(lzma_rust2::XzReader::new(file, true)),
         Some("gz") => Box::new(flate2::read::MultiGzDecoder::new(file)),

@@ -3,7 +3,8 @@
 
 use crate::Kernel;
 use crate::modinfo::{depends_of, normal};
-use artefacts::{Error, ErrorKind, Result};
+use artefacts::{Error, ErrorKind, Result, read_regular};
+use model::CACHE_DOCUMENT_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -178,7 +179,9 @@ fn module_name(file: &str) -> Option<String> {
 /// The modules that are part of the kernel itself.
 fn built_in(directory: &Path) -> Result<BTreeSet<String>> {
     let path = directory.join("modules.builtin");
-    let text = fs::read_to_string(&path).map_err(|error| Error::file("read", &path, error))?;
+    let text = read_regular(&path, CACHE_DOCUMENT_BYTES.most)
+        .map_err(|error| Error::file("read", &path, error))?;
+    let text = String::from_utf8_lossy(&text);
     Ok(text.lines().filter_map(|line| module_name(line.trim().rsplit('/').next()?)).collect())
 }
 

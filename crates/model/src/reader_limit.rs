@@ -203,6 +203,15 @@ pub static CAMPAIGN_VALUES: ReaderLimit =
 /// Records of a campaign: those of the largest import; no campaign of a year has as many.
 pub static RECORDS: ReaderLimit = ReaderLimit::of("RECORDS", 600_000, "records", NOT_OURS);
 
+/// Bytes of a document of a cache, or of a kernel's configuration: they have some hundred kilobytes at
+/// most.
+pub static CACHE_DOCUMENT_BYTES: ReaderLimit = ReaderLimit::of(
+    "CACHE_DOCUMENT_BYTES",
+    16 << 20,
+    "bytes of a document of a cache",
+    "remove its entry from the cache",
+);
+
 const FEWER: &str = "plan or import fewer at once";
 
 /// Subjects of a plan: each is looked up by its name, and compared.
@@ -244,7 +253,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 39] = [
+pub static READER_LIMITS: [&ReaderLimit; 40] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -284,6 +293,7 @@ pub static READER_LIMITS: [&ReaderLimit; 39] = [
     &PLAN_CLAIM_PAIRS,
     &PLAN_CLAIMED,
     &PLAN_WORKLOADS,
+    &CACHE_DOCUMENT_BYTES,
 ];
 
 impl Plan {

@@ -13,6 +13,7 @@ use model::{
 };
 use outputs::fio::{FioLatency, FioReport, IoDirection, Traffic, version};
 use rustix::fs::{Advice, fadvise};
+use std::io::Read;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use sys::{Machine, Termination};
@@ -140,6 +141,8 @@ contract::keys! {
 
 /// fio's json+ has a line for each distinct latency; this is far above any real one.
 const OUTPUT_LIMIT: u64 = 256 << 20;
+/// Longest file of jobs that is read.
+const LONGEST_JOB_FILE: u64 = 1 << 20;
 /// Bytes of a record of what lies on a device before the jobs read it.
 const FILLING: u64 = 4096;
 /// Below this version json+ has other fields.
@@ -207,7 +210,7 @@ impl Jobs {
     fn problems(&self) -> Vec<Problem> {
         if let Some(file) = &self.file {
             // What cannot be read is told by the requirements; what the target is, when it exists.
-            let text = std::fs::read(file).unwrap_or_default();
+            let text = job_text(file).unwrap_or_default();
             let problems = job_file::problems(&String::from_utf8_lossy(&text), false);
             return problems.into_iter().map(|why| format!("{file}, {why}").into()).collect();
         }
@@ -356,10 +359,22 @@ fn fill_device(jobs: &Jobs, launch: &LaunchSpec) -> Result<()> {
     Ok(())
 }
 
+/// The text of a job file, which an experiment of somebody else names: it may be no device, and no FIFO,
+/// for which nobody waits.
+fn job_text(path: &str) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    sys::open_regular(Path::new(path))?.take(LONGEST_JOB_FILE + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > LONGEST_JOB_FILE {
+        let cause = format!("it is longer than {LONGEST_JOB_FILE} bytes");
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, cause));
+    }
+    Ok(text)
+}
+
 /// The job file as it was when it was looked at: it cannot change between that and the run.
 fn checked_copy(job_file: &str, target: &WorkloadFiles, scratch: &Path) -> Result<PathBuf> {
     let unreadable = |error| Error::environment(format!("cannot read {job_file}"), error);
-    let text = std::fs::read(job_file).map_err(unreadable)?;
+    let text = job_text(job_file).map_err(unreadable)?;
     let problems = job_file::problems(&String::from_utf8_lossy(&text), target.is_device());
     if !problems.is_empty() {
         let attempted = format!("cannot run the jobs of {job_file}");
@@ -493,6 +508,19 @@ mod tests {
         let text = format!("{{\"jobs\": [{}]}}", jobs.join(", "));
         let report = FioReport::parse(text.as_bytes()).map_err(|trouble| trouble.to_string())?;
         samples(&report, wanted)
+    }
+
+    #[test]
+    fn a_file_of_jobs_is_no_device_and_no_longer_than_is_read() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("jobs");
+        let path = path.to_str().unwrap();
+        std::fs::write(path, "[a]\n").unwrap();
+        assert_eq!(job_text(path).unwrap(), b"[a]\n");
+        // Sparse: it reads as zeros and takes no room.
+        std::fs::File::create(path).unwrap().set_len(3 << 30).unwrap();
+        assert!(job_text(path).is_err());
+        assert!(job_text("/dev/zero").is_err());
     }
 
     #[test]

@@ -304,6 +304,30 @@ fn ended(bench: &Bench, arguments: &[&str]) -> Output {
 }
 
 #[test]
+fn a_cache_of_fifos_devices_and_endless_files_is_listed_and_nobody_waits_for_it() {
+    let bench = Bench::new();
+    let cache = bench.path().join("cache");
+    let entry = |kind: &str, name: &str| {
+        let entry = cache.join(kind).join(name);
+        fs::create_dir_all(&entry).unwrap();
+        entry
+    };
+    for (kind, page) in [("kernels", "kernel.json"), ("schedulers", "scheduler.json")] {
+        let fifo = entry(kind, "debian-a").join(page);
+        mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        symlink("/dev/zero", entry(kind, "debian-b").join(page)).unwrap();
+        // Sparse: it reads as zeros and takes no room.
+        let long = File::create(entry(kind, "debian-c").join(page)).unwrap();
+        long.set_len(3 << 30).unwrap();
+    }
+    let cache = cache.display().to_string();
+    for words in [&["kernels", "list"][..], &["schedulers", "list"], &["list"], &["doctor"]] {
+        let output = ended(&bench, &[&["--cache", &cache][..], words].concat());
+        assert!(!errors(&output).contains("panicked"), "{words:?}: {}", errors(&output));
+    }
+}
+
+#[test]
 fn a_fifo_in_place_of_a_file_of_a_campaign_is_refused_and_nobody_waits_for_it() {
     let bench = Bench::new();
     bench.expect(0, &["run", &bench.experiment("effect", KNOWN_EFFECT)]);
