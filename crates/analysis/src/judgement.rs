@@ -14,6 +14,7 @@ use crate::rulebook::{Basis, Signals};
 use crate::trial_facts::{at_strictest_level, strictest_alpha};
 use crate::use_cases::{self, use_cases};
 use model::{Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, Findings, Plan, Record, Role};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Findings with what their verdicts rest on.
@@ -27,7 +28,13 @@ pub(crate) struct Judgement {
 
 /// Judges these records once, the whole family at this level.
 pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement {
-    let plan = &Plan { alpha, ..plan.clone() };
+    // A plan of millions of trials is held once where it can be.
+    let at_alpha = if alpha.to_bits() == plan.alpha.to_bits() {
+        Cow::Borrowed(plan)
+    } else {
+        Cow::Owned(Plan { alpha, ..plan.clone() })
+    };
+    let plan = &*at_alpha;
     let observations = Observations::of(records);
     // What stands beside a verdict, and claims, hear of no level that is looser by choice.
     let at_level = at_strictest_level(plan);

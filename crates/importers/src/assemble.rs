@@ -21,8 +21,9 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// Sittings times workloads; where each row is one of them there are as many as rows.
-const MOST_TRIALS: usize = 4_000_000;
+/// Sittings times workloads, as many as a plan may have (`PLAN_TRIALS`); where each row is one of them
+/// there are as many as rows.
+const MOST_TRIALS: usize = 2_000_000;
 
 /// How a file becomes a campaign.
 #[derive(Debug, Clone)]

@@ -222,8 +222,9 @@ pub static PLAN_WORKLOADS: ReaderLimit =
 /// Metrics of all workloads of a plan together.
 pub static PLAN_METRICS: ReaderLimit =
     ReaderLimit::of("PLAN_METRICS", 500_000, "metrics of workloads", FEWER);
-/// Sittings times the workloads in them.
-pub static PLAN_TRIALS: ReaderLimit = ReaderLimit::of("PLAN_TRIALS", 4_000_000, "trials", FEWER);
+/// Sittings times the workloads in them; a block or a sitting without any counts as one. A label of one
+/// letter has four bytes, and is held in 56.
+pub static PLAN_TRIALS: ReaderLimit = ReaderLimit::of("PLAN_TRIALS", 2_000_000, "trials", FEWER);
 /// Values of a plan's text but those of metrics and sittings: texts, numbers, lists and tables, as of
 /// levels, parameters, options and notes. An empty text has three bytes, and is held in fifty.
 pub static PLAN_TEXTS: ReaderLimit = ReaderLimit::of(

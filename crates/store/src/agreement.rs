@@ -3,6 +3,7 @@
 
 use crate::decisive_fields::{changed_fields, kept_fields};
 use crate::documents::{CampaignState, StateDocument, UNBOUND_STATE, digest_of_end, hexadecimal};
+use crate::json_digest::digest_of_json;
 use model::{
     Attempt, CampaignBeginning, CaveatCode, GIVEN_PLAN_FORMAT, ORDERED_PLAN_FORMAT,
     PARTS_PLAN_FORMAT, Plan, RESTED_PLAN_FORMAT, Record,
@@ -31,16 +32,15 @@ pub(crate) fn beginning(
 /// What a plan says besides what decides results, with its first blocks and notes.
 fn digest_of_plan(plan: &Plan, blocks: usize, notes: usize) -> String {
     let (blocks, notes) = (&plan.blocks[..blocks], &plan.notes[..notes]);
-    let said = serde_json::json!([
-        plan.name,
-        plan.title,
-        plan.options,
+    digest_of_json(&(
+        &plan.name,
+        &plan.title,
+        &plan.options,
         plan.is_seed_generated,
         plan.is_pilot,
         blocks,
-        notes
-    ]);
-    hexadecimal(said.to_string().as_bytes())
+        notes,
+    ))
 }
 
 /// What a state says that never changes.

@@ -4,6 +4,7 @@
 
 use crate::agreement::beginning;
 use crate::documents::{StateDocument, hexadecimal};
+use crate::json_digest::digest_of_json;
 use crate::resumptions::flaws_of_resumptions;
 use model::{Chain, ChainAnchor, LineDigest, Plan, Record, UNBOUND_RECORD_FORMATS};
 use sha2::{Digest, Sha256};
@@ -54,7 +55,7 @@ impl Links {
 /// The digest of all that decides results in a plan, whatever was appended to it later.
 fn plan_digest(plan: &Plan) -> String {
     let decisive = plan.decisive(&plan.digest, Some(plan.seed), 0);
-    hexadecimal(serde_json::json!([decisive, plan.imported]).to_string().as_bytes())
+    digest_of_json(&(decisive, serde_json::json!(plan.imported)))
 }
 
 /// Whether a record names the digest of this very plan: what both say otherwise than each other was then

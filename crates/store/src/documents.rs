@@ -1,5 +1,6 @@
 //! The small documents of a campaign: its state and its fingerprint.
 
+use crate::json_digest::digest_of_json;
 use model::{Attempt, Caveat, CaveatCode, Fingerprint, Plan, Resumption};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -119,16 +120,15 @@ pub struct Head {
 pub(crate) fn digest_of_end(plan: &Plan, state: &StateDocument, head: &Head) -> String {
     let is_reason = |caveat: &&Caveat| caveat.code != CaveatCode::TornRecord;
     let reasons: Vec<&Caveat> = state.caveats.iter().filter(is_reason).collect();
-    let said = serde_json::json!([
+    digest_of_json(&(
         head.records,
-        head.digest,
+        &head.digest,
         state.state,
-        reasons,
-        state.resumptions,
-        plan.blocks,
-        plan.notes
-    ]);
-    hexadecimal(said.to_string().as_bytes())
+        &reasons,
+        &state.resumptions,
+        &plan.blocks,
+        &plan.notes,
+    ))
 }
 
 /// `environment.json`: the fingerprint that records refer to by digest.

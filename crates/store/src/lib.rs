@@ -15,6 +15,7 @@ mod documents;
 mod durable;
 mod held_records;
 mod import_head;
+mod json_digest;
 mod json_location;
 mod json_text;
 mod known_records;

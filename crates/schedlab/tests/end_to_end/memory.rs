@@ -201,6 +201,11 @@ mod whole {
     }
 
     #[test]
+    fn a_plan_of_a_million_sittings_or_blocks_is_answered_within_its_memory() {
+        products::answer_plans();
+    }
+
+    #[test]
     fn a_table_of_half_a_million_rows_is_imported_and_judged_within_its_memory() {
         import_table(500_000);
     }
