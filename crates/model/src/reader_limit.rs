@@ -200,6 +200,31 @@ pub static RECORD_VALUES: ReaderLimit =
 /// The same of all records of a campaign, which are held together.
 pub static CAMPAIGN_VALUES: ReaderLimit =
     ReaderLimit::of("CAMPAIGN_VALUES", 20_000_000, "values in the samples of a campaign", NOT_OURS);
+/// Bytes reckoned for what the records of a campaign list: caveats, differences, levels, invocations,
+/// samples, and whatever else may repeat. Ten bytes of text are a difference of 330.
+pub static CAMPAIGN_PARTS: ReaderLimit = ReaderLimit::of(
+    "CAMPAIGN_PARTS",
+    256 << 20,
+    "bytes reckoned for caveats, levels, samples and other lists in the records of a campaign",
+    NOT_OURS,
+);
+/// The same for each byte of the records, beyond [`CAMPAIGN_FREE_BYTES`].
+pub static CAMPAIGN_EXPANSION: ReaderLimit = ReaderLimit::of(
+    "CAMPAIGN_EXPANSION",
+    20,
+    "bytes reckoned for lists and tables for each byte of the records",
+    NOT_OURS,
+);
+/// Bytes that may be reckoned for lists of records however short these are.
+pub const CAMPAIGN_FREE_BYTES: u64 = 16 << 20;
+/// Bytes reckoned for filled buckets, values, lists and circumstances of all records together: each
+/// alone is within its own limit, and all of them would not be within 512 MB.
+pub static CAMPAIGN_HELD: ReaderLimit = ReaderLimit::of(
+    "CAMPAIGN_HELD",
+    400 << 20,
+    "bytes reckoned for all that the records of a campaign hold",
+    NOT_OURS,
+);
 /// Records of a campaign: those of the largest import; no campaign of a year has as many.
 pub static RECORDS: ReaderLimit = ReaderLimit::of("RECORDS", 600_000, "records", NOT_OURS);
 
@@ -254,7 +279,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 40] = [
+pub static READER_LIMITS: [&ReaderLimit; 43] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -295,6 +320,9 @@ pub static READER_LIMITS: [&ReaderLimit; 40] = [
     &PLAN_CLAIMED,
     &PLAN_WORKLOADS,
     &CACHE_DOCUMENT_BYTES,
+    &CAMPAIGN_PARTS,
+    &CAMPAIGN_EXPANSION,
+    &CAMPAIGN_HELD,
 ];
 
 impl Plan {

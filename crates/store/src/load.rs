@@ -9,6 +9,7 @@ use crate::documents::{
 use crate::durable::{parse_document, read_document, read_limited_on, too_much};
 use crate::held_records::HeldRecords;
 use crate::plan_sizes;
+use crate::record_weight::ReckonedParts;
 use crate::records::{Scan, scan_on};
 use contract::{Error, ErrorKind, Result};
 use model::{
@@ -103,6 +104,7 @@ pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> 
         complete_bytes: 0,
         torn: None,
         counted: CountedNumbers::default(),
+        parts: ReckonedParts::default(),
     };
     with_records(&HostFiles, (loaded, state), scanned)
 }

@@ -2,6 +2,7 @@
 //! another computes the digest of each line, which the next one names: its place is left blank.
 
 use crate::chain::{Links, line_digest};
+use crate::record_weight::check_line;
 use contract::{Error, Result};
 use model::{Chain, LineDigest, Record, SampleData};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -169,6 +170,7 @@ fn encode_into(record: &Record, lines: &mut Vec<u8>) -> Result<()> {
     lines.push(b'\n');
     model::RECORD_BYTES
         .check((lines.len() - begin) as u64)
+        .and_then(|()| check_line(&lines[begin..]))
         .map_err(|over| refused(record, over.to_string()))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::chain::line_digest;
 use crate::durable::{parse_document, unreadable};
+use crate::record_weight::ReckonedParts;
 use contract::{Error, ErrorKind, Result};
 use model::{
     CAMPAIGN_BUCKETS, CAMPAIGN_VALUES, Caveat, CaveatCode, CountedNumbers, LineDigest, OverLimit,
@@ -10,6 +11,7 @@ use model::{
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, available_parallelism};
 use sys::{FileAccess, Files, HostFiles};
@@ -33,6 +35,8 @@ pub struct Scan {
     pub torn: Option<Caveat>,
     /// What is held of numbers: of these records, and of those before them.
     pub counted: CountedNumbers,
+    /// What is reckoned for what these records list, and those before them.
+    pub(crate) parts: ReckonedParts,
 }
 
 /// Reads all complete records. A line counts as complete when its line feed is
@@ -63,6 +67,8 @@ pub struct ReadPosition {
     records: usize,
     /// The numbers in them, which the reader holds.
     counted: CountedNumbers,
+    /// What else is reckoned for them.
+    parts: ReckonedParts,
 }
 
 impl ReadPosition {
@@ -76,6 +82,7 @@ impl ReadPosition {
         self.bytes += scanned.complete_bytes;
         self.records += scanned.records.len();
         self.counted = scanned.counted;
+        self.parts = scanned.parts;
         Ok(scanned.records)
     }
 }
@@ -91,17 +98,22 @@ fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) 
         complete_bytes: 0,
         torn: None,
         counted: read.counted,
+        parts: read.parts,
     };
     let mut parts = SharedParts::default();
     loop {
         let first = read.records + scan.digests.len() + 1;
-        let batch = batch(&mut reader, path, first)?;
-        let held = HeldNumbers::of(scan.counted);
+        let batch = batch(&mut reader, path, first, &mut scan.parts)?;
+        let held = HeldNumbers::of(scan.counted, scan.parts);
         for (mut record, digest) in parsed(&batch.lines, path, first, &held)? {
             scan.digests.push(digest);
             scan.is_bound = record.chain.is_some();
             if kept == Kept::Records {
                 parts.share(&mut record);
+                // This one and those that came before hold it, and no other record does.
+                if Arc::strong_count(&record.circumstances) <= 2 {
+                    scan.parts.add_circumstances();
+                }
                 scan.records.push(record);
             }
         }
@@ -117,15 +129,17 @@ fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) 
     }
 }
 
-/// How many numbers the records of a campaign hold, which several threads read.
+/// How many numbers the records of a campaign hold, which several threads read, beside what is reckoned
+/// for what they list.
 struct HeldNumbers {
+    parts: ReckonedParts,
     buckets: AtomicU64,
     values: AtomicU64,
 }
 
 impl HeldNumbers {
-    fn of(CountedNumbers { buckets, values }: CountedNumbers) -> Self {
-        Self { buckets: AtomicU64::new(buckets), values: AtomicU64::new(values) }
+    fn of(CountedNumbers { buckets, values }: CountedNumbers, parts: ReckonedParts) -> Self {
+        Self { parts, buckets: AtomicU64::new(buckets), values: AtomicU64::new(values) }
     }
 
     /// Adds those of one record, unless there are too many.
@@ -133,8 +147,11 @@ impl HeldNumbers {
         let sum = |held: &AtomicU64, more: u64| {
             held.fetch_add(more, Ordering::Relaxed).saturating_add(more)
         };
-        CAMPAIGN_BUCKETS.check(sum(&self.buckets, read.buckets))?;
-        CAMPAIGN_VALUES.check(sum(&self.values, read.values))
+        let buckets = sum(&self.buckets, read.buckets);
+        let values = sum(&self.values, read.values);
+        CAMPAIGN_BUCKETS.check(buckets)?;
+        CAMPAIGN_VALUES.check(values)?;
+        self.parts.check_with(CountedNumbers { buckets, values })
     }
 
     fn counted(self) -> CountedNumbers {
@@ -152,7 +169,13 @@ struct Batch {
     torn: Option<Caveat>,
 }
 
-fn batch(reader: &mut impl BufRead, path: &Path, first: usize) -> Result<Batch> {
+/// Reads complete lines, each of which is weighed before any of them is parsed.
+fn batch(
+    reader: &mut impl BufRead,
+    path: &Path,
+    first: usize,
+    parts: &mut ReckonedParts,
+) -> Result<Batch> {
     let broken = |error: std::io::Error| unreadable(path, &error);
     let mut batch = Batch::default();
     let mut bytes = 0;
@@ -174,9 +197,12 @@ fn batch(reader: &mut impl BufRead, path: &Path, first: usize) -> Result<Batch> 
             batch.is_last = true;
             break;
         }
+        parts.add_line(&line).map_err(|over| too_large(path, number, over))?;
         bytes += length;
         batch.lines.push(line);
     }
+    let last = (first + batch.lines.len()).saturating_sub(1);
+    parts.check_expansion().map_err(|over| too_large(path, last, over))?;
     Ok(batch)
 }
 

@@ -201,6 +201,13 @@ mod whole {
     }
 
     #[test]
+    fn records_of_more_caveats_than_a_campaign_may_have_are_refused_within_their_memory() {
+        let one = r#"{"code":"NOISY","detail":"x"},"#;
+        let list = ("\"caveats\":[", one, 60_000, r#"{"code":"NOISY","detail":"x"}],"#);
+        products::refuse_lists(11, list, "CAMPAIGN_PARTS");
+    }
+
+    #[test]
     fn a_plan_of_a_million_sittings_or_blocks_is_answered_within_its_memory() {
         products::answer_plans();
     }

@@ -220,6 +220,37 @@ pub(super) fn refuse_values(changed: usize, values: usize, limit: &str) {
 }
 
 #[test]
+fn a_record_of_many_short_differences_is_refused_within_its_memory() {
+    let list = ("\"fingerprint_difference\":{", "\"k\":\"\",", 200_000, "\"k\":\"\"},");
+    refuse_lists(1, list, "CAMPAIGN_EXPANSION");
+}
+
+/// Lists that stand in so many records are refused by this limit.
+pub(super) fn refuse_lists(
+    changed: usize,
+    (begin, one, count, end): (&str, &str, usize, &str),
+    limit: &str,
+) {
+    let (bench, directory) = campaign();
+    let path = directory.join("records.jsonl");
+    let records = fs::read_to_string(&path).unwrap();
+    let mut file = BufWriter::new(File::create(&path).unwrap());
+    assert!(records.lines().count() >= changed);
+    for (number, line) in records.lines().enumerate() {
+        if number >= changed {
+            writeln!(file, "{line}").unwrap();
+            continue;
+        }
+        let (before, after) = line.split_once("\"levels\":").unwrap();
+        let behind = format!("{end}\"levels\":{after}\n");
+        spread(&mut file, (&format!("{before}{begin}"), one, count, &behind));
+    }
+    file.flush().unwrap();
+    drop(file);
+    refused(&bench, "records", (&directory, size(&path)), limit);
+}
+
+#[test]
 fn a_record_of_many_histograms_is_refused_within_its_memory() {
     let (bench, directory) = campaign();
     let path = directory.join("records.jsonl");
