@@ -85,8 +85,7 @@ impl Importer for Entry {
         let json = Json::parse(source.bytes)?;
         let list = JsonNode::root(&json).member("benchmarks")?;
         table.settings(source.subject, &settings(&JsonNode::root(&json)));
-        let entries: Vec<Entered<'_>> =
-            list.items()?.into_iter().map(Entered::of).collect::<Result<_, _>>()?;
+        let entries: Vec<Entered<'_>> = list.items()?.map(Entered::of).collect::<Result<_, _>>()?;
         table.declare(&["benchmark"], &[])?;
         let execution = table.next_execution();
         table.note_time(&execution, began_ms(&JsonNode::root(&json)));

@@ -76,7 +76,7 @@ impl Importer for Entry {
         let json = Json::parse(source.bytes)?;
         let results = JsonNode::root(&json).member("results")?;
         let results: Vec<Measured<'_>> =
-            results.items()?.into_iter().map(Measured::of).collect::<Result<_, _>>()?;
+            results.items()?.map(Measured::of).collect::<Result<_, _>>()?;
         let Some(first) = results.first() else {
             return Err(Trouble::new("it has no results", "give a file with results"));
         };
@@ -189,26 +189,29 @@ impl<'a> Measured<'a> {
 
     /// Times in nanoseconds, or why a run failed; of a summary its mean.
     fn runs(&self, table: &mut ImportedTable) -> Result<Vec<Result<f64, String>>, Trouble> {
-        let items = |name: &str| match self.place.optional(name)? {
-            Some(list) => list.items(),
-            None => Ok(Vec::new()),
+        let items = |name: &str| -> Result<_, Trouble> {
+            self.place.optional(name)?.map(|list| list.items()).transpose()
         };
         let (times, codes) = (items("times")?, items("exit_codes")?);
-        if !codes.is_empty() && !times.is_empty() && codes.len() != times.len() {
-            let what = format!("has {} times and {} exit codes", times.len(), codes.len());
+        let timed = times.as_ref().map_or(0, ExactSizeIterator::len);
+        let ended = codes.as_ref().map_or(0, ExactSizeIterator::len);
+        if ended > 0 && timed > 0 && ended != timed {
+            let what = format!("has {timed} times and {ended} exit codes");
             return Err(self.place.trouble(what));
         }
-        let failures = codes.iter().map(failure).collect::<Result<Vec<_>, Trouble>>()?;
-        if times.is_empty() {
+        let codes = codes.into_iter().flatten();
+        let failures = codes.map(|code| failure(&code)).collect::<Result<Vec<_>, Trouble>>()?;
+        if timed == 0 {
             let mean_ns = self.place.member("mean")?.scaled(1e9)?;
             table.notice(CaveatCode::SummaryOnly, "only a mean of several runs", self.command);
             let failed = failures.into_iter().flatten().next();
             return Ok(vec![failed.map_or(Ok(mean_ns), Err)]);
         }
-        let mut runs = Vec::with_capacity(times.len());
-        for (index, time) in times.iter().enumerate() {
+        let mut failures = failures.into_iter();
+        let mut runs = Vec::with_capacity(timed);
+        for time in times.into_iter().flatten() {
             let time_ns = time.scaled(1e9)?;
-            let failed = failures.get(index).cloned().flatten();
+            let failed = failures.next().flatten();
             runs.push(failed.map_or(Ok(time_ns), Err));
         }
         Ok(runs)

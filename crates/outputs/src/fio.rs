@@ -141,6 +141,7 @@ impl FioReport {
             let cause = format!("more than {MOST_JOBS} jobs");
             return Err(Trouble::new(cause, "let fio report groups (group_reporting)"));
         }
+        let jobs: Vec<JsonNode<'_>> = jobs.collect();
         let version = root.optional("fio version")?.map(|place| place.text().map(str::to_owned));
         let mut report = Self {
             version: version.transpose()?,

@@ -156,7 +156,7 @@ fn said(
     is_asked: impl Fn(&str) -> bool,
 ) -> Result<BTreeMap<String, String>, Trouble> {
     let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    let asked = place.members()?.into_iter().filter(|(name, _)| is_asked(name));
+    let asked = place.members()?.filter(|(name, _)| is_asked(name));
     for (name, value) in asked {
         if values.len() >= MOST_SETTINGS && !values.contains_key(name) {
             continue;

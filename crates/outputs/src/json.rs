@@ -222,25 +222,33 @@ impl<'a> JsonNode<'a> {
         self.optional(key)?.ok_or_else(|| self.trouble(format_args!("has no `{key}`")))
     }
 
-    /// All members in the order of the file.
+    /// All members in the order of the file, each placed when it is asked for: the places of millions
+    /// would be larger than they are.
     ///
     /// # Errors
     /// When this is no object.
-    pub fn members(&self) -> Result<Vec<(&'a str, JsonNode<'a>)>, Trouble> {
-        let place = |(key, value): &'a (String, Json)| {
-            (key.as_str(), JsonNode { value, path: self.path_of(key) })
+    pub fn members(
+        &self,
+    ) -> Result<impl ExactSizeIterator<Item = (&'a str, JsonNode<'a>)> + use<'a>, Trouble> {
+        let parent = self.clone();
+        let place = move |(key, value): &'a (String, Json)| {
+            (key.as_str(), JsonNode { value, path: parent.path_of(key) })
         };
-        Ok(self.object()?.iter().map(place).collect())
+        Ok(self.object()?.iter().map(place))
     }
 
-    /// All items of a list.
+    /// All items of a list, each placed when it is asked for.
     ///
     /// # Errors
     /// When this is no list.
-    pub fn items(&self) -> Result<Vec<JsonNode<'a>>, Trouble> {
+    pub fn items(&self) -> Result<impl ExactSizeIterator<Item = JsonNode<'a>> + use<'a>, Trouble> {
         let Json::List(items) = self.value else { return Err(self.trouble("is no list")) };
-        let place = |(index, value)| JsonNode { value, path: format!("{}[{index}]", self.path) };
-        Ok(items.iter().enumerate().map(place).collect())
+        let path = self.path.clone();
+        let place = move |(index, value): (usize, &'a Json)| JsonNode {
+            value,
+            path: format!("{path}[{index}]"),
+        };
+        Ok(items.iter().enumerate().map(place))
     }
 
     /// A text.
@@ -419,7 +427,7 @@ mod tests {
     fn a_value_of_the_wrong_kind_is_named_by_its_path() {
         let json = Json::parse(br#"{"a": [{"b": -1}, {"b": "x"}], "n": null}"#).unwrap();
         let root = JsonNode::root(&json);
-        let items = root.member("a").unwrap().items().unwrap();
+        let items: Vec<JsonNode<'_>> = root.member("a").unwrap().items().unwrap().collect();
         let cause = |trouble: Trouble| trouble.cause;
         assert_eq!(
             cause(items[0].member("b").unwrap().amount().unwrap_err()),
@@ -431,6 +439,6 @@ mod tests {
         );
         assert_eq!(cause(items[1].member("c").unwrap_err()), "a[1] has no `c`");
         assert_eq!(cause(root.member("n").unwrap_err()), "the file has no `n`");
-        assert_eq!(cause(root.items().unwrap_err()), "the file is no list");
+        assert_eq!(cause(root.items().err().unwrap()), "the file is no list");
     }
 }

@@ -201,6 +201,11 @@ mod whole {
     }
 
     #[test]
+    fn lists_of_millions_in_json_are_answered_within_their_memory() {
+        products::answer_lists_in_json();
+    }
+
+    #[test]
     fn records_of_more_caveats_than_a_campaign_may_have_are_refused_within_their_memory() {
         let one = r#"{"code":"NOISY","detail":"x"},"#;
         let list = ("\"caveats\":[", one, 60_000, r#"{"code":"NOISY","detail":"x"}],"#);

@@ -194,6 +194,26 @@ fn a_plan_of_thousands_of_claims_is_refused_within_its_memory() {
     }
 }
 
+/// Files of JSON whose lists have millions of elements of some bytes are answered.
+pub(super) fn answer_lists_in_json() {
+    let bench = Bench::new();
+    let path = bench.path().join("lists.json");
+    let file = text(&path);
+    let command = r#"{"results":[{"command":"a","times":["#;
+    for (what, list) in [
+        ("google-benchmark", ("{\"benchmarks\":[", "[],", 3_300_000, "[]]}")),
+        ("hyperfine", (command, "0.001,", 1_600_000, "1]}]}")),
+    ] {
+        let mut lists = BufWriter::new(File::create(&path).unwrap());
+        spread(&mut lists, list);
+        lists.flush().unwrap();
+        drop(lists);
+        let (size_bytes, arguments) = (size(&path), ["import", what, &file]);
+        let codes = &[2];
+        check(&bench, &Case { what, size_bytes, arguments: &arguments, codes, word: "cannot" });
+    }
+}
+
 #[test]
 fn a_record_of_millions_of_values_is_refused_within_its_memory() {
     // More than a record may have.
