@@ -244,17 +244,19 @@ pub static PLAN_SUBJECTS: ReaderLimit = ReaderLimit::of("PLAN_SUBJECTS", 1_000, 
 /// Workloads of a plan; of an import combinations of its parameters. Each finding looks for its own.
 pub static PLAN_WORKLOADS: ReaderLimit =
     ReaderLimit::of("PLAN_WORKLOADS", 2_000, "workloads or combinations of parameters", FEWER);
-/// Metrics of all workloads of a plan together.
+/// Metrics of all workloads of a plan together, as many as there may be questions: each takes 1.7 kB
+/// while the digest of its plan is computed.
 pub static PLAN_METRICS: ReaderLimit =
-    ReaderLimit::of("PLAN_METRICS", 500_000, "metrics of workloads", FEWER);
+    ReaderLimit::of("PLAN_METRICS", 100_000, "metrics of workloads", FEWER);
 /// Sittings times the workloads in them; a block or a sitting without any counts as one. A label of one
 /// letter has four bytes, and is held in 56.
 pub static PLAN_TRIALS: ReaderLimit = ReaderLimit::of("PLAN_TRIALS", 2_000_000, "trials", FEWER);
 /// Values of a plan's text but those of metrics and sittings: texts, numbers, lists and tables, as of
-/// levels, parameters, options and notes. An empty text has three bytes, and is held in fifty.
+/// levels, parameters, options and notes. An empty text has three bytes, and is held in fifty, and in
+/// 72 more while the digest of the plan is computed.
 pub static PLAN_TEXTS: ReaderLimit = ReaderLimit::of(
     "PLAN_TEXTS",
-    1_000_000,
+    400_000,
     "texts, numbers and lists beside metrics and sittings",
     FEWER,
 );

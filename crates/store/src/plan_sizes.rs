@@ -196,9 +196,9 @@ mod tests {
 
     #[test]
     fn each_list_is_counted_before_it_is_held() {
-        assert_eq!(checked(1_000, 250_000, 1_000_000), Ok(()));
+        assert_eq!(checked(1_000, 50_000, 1_000_000), Ok(()));
         assert_eq!(checked(1_001, 1, 1), Err("PLAN_SUBJECTS"));
-        assert_eq!(checked(1, 250_001, 1), Err("PLAN_METRICS"));
+        assert_eq!(checked(1, 50_001, 1), Err("PLAN_METRICS"));
         assert_eq!(checked(1, 1, 1_000_001), Err("PLAN_TRIALS"));
         // What a block or a sitting without workloads takes is no less.
         for bare in ["{}", "{\"sittings\":[{}]}"] {

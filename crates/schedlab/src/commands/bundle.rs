@@ -38,6 +38,8 @@ const TOLD_AT_MOST: usize = 20;
 const PIECE: usize = 1 << 16;
 /// Bytes of findings that are compared number by number.
 const LONGEST_COMPARED: usize = 8 << 20;
+/// Values in them: each is held in 72 bytes beside its key, and two bytes of text are one.
+const MOST_COMPARED: usize = 400_000;
 
 /// Packs a campaign with findings and reports made anew by this version.
 pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
@@ -506,7 +508,17 @@ fn other_findings(path: &Path, computed: &[u8]) -> Vec<String> {
             LONGEST_COMPARED >> 20
         )];
     }
+    if [packed.as_slice(), computed].into_iter().any(|text| values_at_most(text) > MOST_COMPARED) {
+        return vec![format!(
+            "{FINDINGS} {IS_OTHER}: of more than {MOST_COMPARED} values it is not told where they differ"
+        )];
+    }
     differing(&packed, computed)
+}
+
+/// How many values a text of JSON can have: each but the first follows one of these.
+fn values_at_most(text: &[u8]) -> usize {
+    text.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() + 1
 }
 
 /// Every place where two findings differ, with both values.
@@ -590,6 +602,10 @@ mod tests {
         let told = other_findings(&file, computed);
         assert!(told.len() == 1 && told[0].contains(IS_OTHER), "{told:?}");
         assert_eq!(differing(b"{", computed).len(), 1);
+        let many = format!("[{}0]", "0,".repeat(MOST_COMPARED));
+        std::fs::write(&file, many).unwrap();
+        let told = other_findings(&file, computed);
+        assert!(told.len() == 1 && told[0].contains("values it is not told"), "{told:?}");
     }
 
     #[test]
