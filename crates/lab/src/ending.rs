@@ -42,12 +42,16 @@ fn examined(mut loaded: LoadedCampaign) -> LoadedCampaign {
 
 /// Trials that have a record and are not in the plan.
 fn unplanned(loaded: &LoadedCampaign) -> Option<String> {
-    let planned: BTreeSet<(u32, &str, &str)> = trials(&loaded.plan.blocks).collect();
     // Rows of a file stand for themselves.
-    if planned.is_empty() && loaded.plan.imported.is_some() {
+    if trials(&loaded.plan.blocks).next().is_none() && loaded.plan.imported.is_some() {
         return None;
     }
-    let is_strange = |record: &&Record| !planned.contains(&trial(record));
+    // A plan may have many more trials than there are records.
+    let mut strange: BTreeSet<(u32, &str, &str)> = loaded.records.iter().map(trial).collect();
+    for planned in trials(&loaded.plan.blocks) {
+        strange.remove(&planned);
+    }
+    let is_strange = |record: &&Record| strange.contains(&trial(record));
     let first = loaded.records.iter().find(is_strange)?;
     let count = loaded.records.iter().filter(is_strange).count();
     Some(format!(
@@ -108,8 +112,9 @@ fn unrecorded(loaded: &LoadedCampaign) -> Option<String> {
     let plan = &loaded.plan;
     let recorded = Recorded::of(plan, &loaded.records);
     let open: Vec<&Block> = plan.blocks.iter().filter(|block| !recorded.is_whole(block)).collect();
+    let noted: BTreeSet<u32> = plan.notes.iter().filter_map(|note| repeated_block(note)).collect();
     let (repeated, missing): (Vec<&Block>, Vec<&Block>) =
-        open.iter().copied().partition(|block| is_repeated(plan, block));
+        open.iter().copied().partition(|block| noted.contains(&block.index));
     let added = added_blocks(loaded).filter(|added| *added < repeated.len());
     if missing.is_empty() && added.is_none() {
         return None;
@@ -151,9 +156,12 @@ fn added_blocks(loaded: &LoadedCampaign) -> Option<usize> {
 /// of the plan name it.
 pub fn repetitions(plan: &Plan, planned: usize) -> Vec<(&Block, Option<&Block>)> {
     let added = plan.blocks.get(planned..).unwrap_or_default();
-    let original = |note: &String| {
-        plan.blocks.iter().find(|block| note.starts_with(&repeat_note(block.index)))
-    };
+    if added.is_empty() {
+        return Vec::new();
+    }
+    let blocks: BTreeMap<u32, &Block> =
+        plan.blocks.iter().map(|block| (block.index, block)).collect();
+    let original = |note: &String| blocks.get(&repeated_block(note)?).copied();
     let mut originals = plan.notes.iter().filter_map(original);
     added.iter().map(|block| (block, originals.next())).collect()
 }
@@ -213,10 +221,11 @@ pub fn resumed(loaded: &LoadedCampaign) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Whether a block was cut off and runs again under another number.
-fn is_repeated(plan: &Plan, block: &Block) -> bool {
-    let beginning = repeat_note(block.index);
-    plan.notes.iter().any(|note| note.starts_with(&beginning))
+/// The block of which a note says that it was cut off and runs again under another number.
+fn repeated_block(note: &str) -> Option<u32> {
+    let (number, _) = note.strip_prefix("block ")?.split_once(' ')?;
+    let index = number.parse::<u32>().ok()?.checked_sub(1)?;
+    note.starts_with(&repeat_note(index)).then_some(index)
 }
 
 /// Whether an adaptive campaign ended after so many whole blocks by its rule, and no record is of a
@@ -224,9 +233,9 @@ fn is_repeated(plan: &Plan, block: &Block) -> bool {
 /// stop there again.
 fn ends_at_a_look(loaded: &LoadedCampaign, whole: usize, missing: &[&Block]) -> bool {
     let plan = &loaded.plan;
-    let is_begun = |block: &&Block| loaded.records.iter().any(|record| record.block == block.index);
     let Some(look) = plan.looks.iter().find(|look| **look as usize == whole) else { return false };
-    if missing.iter().any(is_begun) {
+    let begun: BTreeSet<u32> = loaded.records.iter().map(|record| record.block).collect();
+    if missing.iter().any(|block| begun.contains(&block.index)) {
         return false;
     }
     let is_last = plan.looks.last() == Some(look);
@@ -282,5 +291,23 @@ impl<'a> Recorded<'a> {
 
     fn is_whole(&self, block: &Block) -> bool {
         trials(std::slice::from_ref(block)).all(|trial| self.has(&trial))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_names_the_block_that_runs_again_and_no_other_does() {
+        for index in [0, 1, 10, 4_000_000_000] {
+            let note = format!("{}: it was cut off", repeat_note(index));
+            assert_eq!(repeated_block(&note), Some(index), "{note}");
+        }
+        for other in ["", "block", "block 1", "block 0 runs again at the end, in a new order"] {
+            assert_eq!(repeated_block(other), None, "{other}");
+        }
+        let twice = repeat_note(1).replace("block 2", "block +2");
+        assert_eq!(repeated_block(&twice), None, "{twice}");
     }
 }

@@ -213,7 +213,7 @@ mod whole {
     }
 
     #[test]
-    fn a_plan_of_a_million_sittings_or_blocks_is_answered_within_its_memory() {
+    fn a_plan_of_a_million_blocks_sittings_or_trials_is_answered_within_its_memory() {
         products::answer_plans();
     }
 

@@ -142,28 +142,38 @@ fn a_plan_of_a_million_texts_is_refused_within_its_memory() {
     }
 }
 
-/// Plans whose blocks or sittings are many and hold nothing are answered.
+/// Plans of many blocks, sittings and trials are answered.
 pub(super) fn answer_plans() {
     let (bench, directory) = campaign();
     let path = directory.join("plan.json");
     let plan = fs::read_to_string(&path).unwrap();
     let (before, after) = plan.split_once("\"blocks\": [").unwrap();
-    let sitting = r#"{"subject":"baseline","workloads":[]},"#;
-    let empty = r#"{"index":9,"sittings":[]},"#;
-    let in_a_block = (r#"{"index":9,"sittings":["#, r#"{"subject":"baseline","workloads":[]}]},"#);
-    for (what, (begin, one, count, end)) in [
-        ("sittings", (in_a_block.0, sitting, 1_300_000, in_a_block.1)),
-        ("blocks", ("", empty, 1_600_000, "")),
+    // No block of the campaign has this number.
+    let first = 1_000_000;
+    let of_block = format!("{{\"index\":{first},\"sittings\":[");
+    let of_trials = format!("{of_block}{{\"subject\":\"baseline\",\"workloads\":[");
+    let sitting = r#"{"subject":"baseline","workloads":[]}"#;
+    for (what, begin, one, count, end) in [
+        ("sittings", of_block.as_str(), sitting, 1_300_000, "]},"),
+        ("trials", of_trials.as_str(), "\"w\"", 1_500_000, "]}]},"),
+        ("blocks", "", "", 1_600_000, ""),
     ] {
         let mut file = BufWriter::new(File::create(&path).unwrap());
-        let begin = format!("{before}\"blocks\": [{begin}");
-        spread(&mut file, (&begin, one, count, &format!("{end}{after}")));
+        write!(file, "{before}\"blocks\": [{begin}").unwrap();
+        if one.is_empty() {
+            for number in first..first + count {
+                write!(file, "{{\"index\":{number},\"sittings\":[]}},").unwrap();
+            }
+        } else {
+            spread(&mut file, ("", &format!("{one},"), count - 1, one));
+        }
+        write!(file, "{end}{after}").unwrap();
         file.flush().unwrap();
         drop(file);
         for command in ["show", "judge"] {
             let (size_bytes, file) = (size(&path), text(&directory));
             let arguments = [command, &file];
-            let codes = &[0, 1, 2];
+            let codes = &[0, 1, 2, 6];
             check(&bench, &Case { what, size_bytes, arguments: &arguments, codes, word: "" });
         }
     }
