@@ -6,9 +6,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Text that is shared, and read as any other.
+/// Text that is shared, and read as any other. Each value holds one pointer to it, and not its length
+/// as well: a campaign has millions of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SharedName(Arc<str>);
+pub struct SharedName(Arc<Box<str>>);
 
 impl SharedName {
     /// The text.
@@ -51,13 +52,13 @@ impl fmt::Display for SharedName {
 
 impl From<&str> for SharedName {
     fn from(text: &str) -> Self {
-        Self(text.into())
+        Self(Arc::new(text.into()))
     }
 }
 
 impl From<String> for SharedName {
     fn from(text: String) -> Self {
-        Self(text.into())
+        Self(Arc::new(text.into_boxed_str()))
     }
 }
 
@@ -100,6 +101,11 @@ impl<'de> Deserialize<'de> for SharedName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_value_holds_one_pointer() {
+        assert_eq!(size_of::<SharedName>(), size_of::<usize>());
+    }
 
     #[test]
     fn it_is_read_and_written_as_text() {
