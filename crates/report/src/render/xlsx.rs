@@ -14,7 +14,7 @@ use crate::view::Report;
 use contract::Description;
 use names::Names;
 use phrases::noted;
-use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, XlsxError};
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet, XlsxError};
 use std::io::{self, Write};
 
 pub(super) struct Entry;
@@ -68,11 +68,11 @@ fn workbook(report: &Report) -> Result<Vec<u8>, XlsxError> {
     let mut names = Names::reserving(&fixed);
     let [findings, effects, heat_map, raw] = fixed;
     for subject in &report.subjects {
-        let sheet = workbook.add_worksheet().set_name(names.next(&subject.id))?;
+        let sheet = long_sheet(&mut workbook).set_name(names.next(&subject.id))?;
         subjects::write(report, subject, sheet)?;
     }
     // It opens on what was found, not on the runs before it.
-    findings::write(report, workbook.add_worksheet().set_name(findings)?.set_active(true))?;
+    findings::write(report, long_sheet(&mut workbook).set_name(findings)?.set_active(true))?;
     if !effects::primary(report).is_empty() {
         effects::write(report, workbook.add_worksheet().set_name(effects)?)?;
     }
@@ -85,10 +85,17 @@ fn workbook(report: &Report) -> Result<Vec<u8>, XlsxError> {
         }
     }
     if !report.grids.is_empty() {
-        grids::write_heat(report, workbook.add_worksheet().set_name(heat_map)?)?;
+        grids::write_heat(report, long_sheet(&mut workbook).set_name(heat_map)?)?;
     }
-    subjects::write_raw(report, workbook.add_worksheet().set_name(raw)?)?;
+    subjects::write_raw(report, long_sheet(&mut workbook).set_name(raw)?)?;
     workbook.save_to_buffer()
+}
+
+/// A sheet whose rows are written to a file without a name, one after the other: a campaign may have
+/// millions of values, and a cell in memory takes more than a hundred bytes. Charts need cells that are
+/// held.
+fn long_sheet(workbook: &mut Workbook) -> &mut Worksheet {
+    workbook.add_worksheet_with_low_memory()
 }
 
 /// What stands where values of an emulated processor would.
