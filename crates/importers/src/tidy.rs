@@ -924,7 +924,7 @@ mod tests {
             (file, trouble.to_string().as_str()),
             (
                 0,
-                "3 subjects, 1 metrics and 25001 combinations of p make 75003 comparisons; the limit is 50000"
+                "3 subjects, 1 metrics and 25001 combinations of p make 75003 comparisons; the limit is 20000"
             )
         );
     }
@@ -948,11 +948,12 @@ mod tests {
                 .map(|found| found.records.len())
                 .map_err(|(_, trouble)| trouble.to_string())
         };
-        assert_eq!(read(64, 20, 2), Ok(2_560));
+        assert_eq!(read(40, 20, 2), Ok(1_600));
         assert_eq!(read(10, 200, 5), Ok(10_000));
         let refused = |subjects, levels, rows| read(subjects, levels, rows).unwrap_err();
+        assert!(refused(64, 20, 2).contains("make 40320 comparisons; the limit is 20000"));
         assert!(refused(2, 2_001, 1).contains("limit PLAN_WORKLOADS"));
-        assert!(refused(200, 2, 80).contains("limit IMPORT_COMPARED_VALUES"));
+        assert!(refused(140, 2, 170).contains("limit IMPORT_COMPARED_VALUES"));
     }
 
     #[test]

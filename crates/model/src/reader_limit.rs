@@ -76,7 +76,7 @@ pub static JSON_VALUES: ReaderLimit =
 /// Comparisons of one import. More are no longer read, and take long to judge.
 pub static IMPORT_COMPARISONS: ReaderLimit = ReaderLimit::of(
     "IMPORT_COMPARISONS",
-    50_000,
+    20_000,
     "comparisons",
     "compare with the reference only (--pairs reference), or name fewer parameters",
 );

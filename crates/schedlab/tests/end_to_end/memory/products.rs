@@ -39,10 +39,10 @@ fn tables_whose_products_are_large_are_refused_within_their_memory() {
     rows(&path, "s,r,v", 200_000, |row| format!("s{},{row},{row}", row % 20_000));
     let reference = ["--value", "v:lower", "--pairs", "reference"];
     import_refused(&bench, "many subjects", &path, &reference, "PLAN_SUBJECTS");
-    rows(&path, "s,r,v", 100_000, |row| format!("s{},{row},{row}", row % 316));
+    rows(&path, "s,r,v", 100_000, |row| format!("s{},{row},{row}", row % 200));
     import_refused(&bench, "many pairs", &path, &value, "IMPORT_COMPARED_VALUES");
     rows(&path, "s,r,v,p", 480_000, |row| {
-        format!("{},{row},{row},p{}", ["a", "b"][row % 2], row / 12)
+        format!("{},{row},{row},p{}", ["a", "b"][row % 2], row / 24)
     });
     let parameter = ["--value", "v:lower", "--parameter", "p"];
     import_refused(&bench, "many combinations", &path, &parameter, "PLAN_WORKLOADS");
