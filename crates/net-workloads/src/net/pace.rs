@@ -154,11 +154,11 @@ mod tests {
     fn a_closed_loop_ends_with_its_time() {
         let began_ns = monotonic_ns();
         let mut pace = Pace::new(began_ns, (0, 2_000_000), 0, (0, 1));
-        let mut turns = 0_u64;
-        while pace.next().unwrap().is_some() {
-            turns += 1;
-        }
-        assert!(turns > 1 && monotonic_ns() >= began_ns + 2_000_000);
+        while pace.next().unwrap().is_some() {}
+        assert!(monotonic_ns() >= began_ns + 2_000_000);
         assert_eq!(pace.lateness.count(), 0);
+        // A processor that others have may be gone for longer than a short one lasts.
+        let mut pace = Pace::new(began_ns, (0, 3_600_000_000_000), 0, (0, 1));
+        assert!((0..3).all(|_| pace.next().unwrap().is_some()));
     }
 }
