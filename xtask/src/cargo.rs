@@ -127,10 +127,20 @@ pub fn succeed(command: &mut Command) -> CommandResult {
     output(command.stdout(Stdio::inherit())).map(drop)
 }
 
-/// The same, and what it wrote to standard output.
+/// The same of a command that has nothing to read.
+pub fn succeed_without_input(command: &mut Command) -> CommandResult {
+    output_with(command.stdout(Stdio::inherit()), Stdio::null()).map(drop)
+}
+
+/// The same as [`succeed`], and what it wrote to standard output.
 pub fn output(command: &mut Command) -> Result<String, Problems> {
+    output_with(command, Stdio::inherit())
+}
+
+/// The same, with this as its standard input.
+fn output_with(command: &mut Command, input: Stdio) -> Result<String, Problems> {
     let words = told(command);
-    match command.stdin(Stdio::inherit()).stderr(Stdio::inherit()).output() {
+    match command.stdin(input).stderr(Stdio::inherit()).output() {
         Ok(output) if output.status.success() => {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         }

@@ -23,6 +23,7 @@ mod problems;
 mod rustdoc;
 mod sbom;
 mod soaks;
+mod step_group;
 mod step_stamp;
 mod steps;
 mod suite;
@@ -78,6 +79,9 @@ enum Command {
         /// Repeat what rests on the same as before, too
         #[arg(long)]
         anew: bool,
+        /// End once the standard input ends, with all that was started
+        #[arg(long)]
+        watch_input: bool,
     },
     /// Licences and sources of all dependencies, their build scripts, digests of modules of the page
     Deny,
@@ -182,7 +186,7 @@ fn run(command: Command) -> CommandResult {
         Command::Fmt => format::format(&cargo, false),
         Command::Bank { lock: true, smoke } => bank::lock(&cargo, Scale::of(smoke)),
         Command::Bank { lock: false, .. } => bank::test(&cargo),
-        Command::Beside { anew } => steps::beside(&cargo, anew),
+        Command::Beside { anew, watch_input } => steps::beside(&cargo, anew, watch_input),
         Command::Ui { test: false } => ui::build(&cargo),
         Command::Ui { test: true } => ui::test(&cargo),
         Command::Deny => deny::deny(&cargo),

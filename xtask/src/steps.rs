@@ -6,15 +6,16 @@
 //! The page and the bank are tested beside the compiler. What is fetched or installed is timed
 //! apart: it is paid once on a machine.
 
-use crate::cargo::{Cargo, succeed};
+use crate::cargo::{Cargo, succeed_without_input};
 use crate::harness::Scale;
 use crate::problems::{CommandResult, Problems};
+use crate::step_group::{StepGroup, end_with_input};
 use crate::step_stamp::{StepInputs, StepStamp};
 use crate::suite::{self, Tier, Wish};
 use crate::{bank, deny, docs, format, install, kernels, nightly, rustdoc, tidy, ui};
 use std::fs::File;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 type Step = (&'static str, fn(&Cargo) -> CommandResult);
@@ -261,9 +262,10 @@ fn named(name: &str, outcome: CommandResult) -> CommandResult {
     outcome.map_err(|problems| Problems::one(format!("{name}:\n{problems}")))
 }
 
-/// Commands of ours that run one after the other beside the compiler, and what they say.
+/// Commands of ours that run one after the other beside the compiler, and what they say. Dropped
+/// after a refusal, they end with all that they started.
 struct ParallelSteps {
-    child: Child,
+    group: StepGroup,
     log: PathBuf,
     start: Instant,
 }
@@ -279,16 +281,16 @@ impl ParallelSteps {
         let output = File::create(&log).map_err(failed)?;
         let errors = output.try_clone().map_err(failed)?;
         let mut command = Command::new(program);
-        command.arg("beside").args(is_anew.then_some("--anew"));
-        command.current_dir(cargo.root()).stdin(Stdio::null());
-        let child = command.stdout(output).stderr(errors).spawn().map_err(failed)?;
-        Ok(Self { child, log, start: Instant::now() })
+        command.args(["beside", "--watch-input"]).args(is_anew.then_some("--anew"));
+        command.current_dir(cargo.root()).stdout(output).stderr(errors);
+        let group = StepGroup::start(&mut command).map_err(failed)?;
+        Ok(Self { group, log, start: Instant::now() })
     }
 
     /// Waits for the end, and shows what was said.
     fn end(mut self, log: &mut Log) -> CommandResult {
         let waited = Instant::now();
-        let status = self.child.wait();
+        let status = self.group.wait();
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
         print!("{text}");
         let is_ok = status.as_ref().is_ok_and(|status| status.success());
@@ -304,22 +306,20 @@ impl ParallelSteps {
     }
 }
 
-impl Drop for ParallelSteps {
-    fn drop(&mut self) {
-        // After a refusal; one that has ended is not there any more.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// The commands of [`BESIDE`], one after the other; each is run although one before it failed.
 ///
-/// `is_anew` repeats what rests on the same as before, too.
-pub fn beside(cargo: &Cargo, is_anew: bool) -> CommandResult {
+/// `is_anew` repeats what rests on the same as before, too. `watches_input` says that a
+/// [`StepGroup`] started this process.
+pub fn beside(cargo: &Cargo, is_anew: bool, watches_input: bool) -> CommandResult {
+    if watches_input {
+        end_with_input()
+            .map_err(|error| Problems::one(format!("cannot watch the standard input: {error}")))?;
+    }
     let mut log = Log::default();
     let program = std::env::current_exe().map_err(|error| Problems::one(error.to_string()))?;
-    let run =
-        |words: &[&str]| succeed(Command::new(&program).args(words).current_dir(cargo.root()));
+    let run = |words: &[&str]| {
+        succeed_without_input(Command::new(&program).args(words).current_dir(cargo.root()))
+    };
     let mut stamped = |(name, words, inputs): &(&str, &[&str], StepInputs)| {
         let stamp = StepStamp::of(cargo.root(), name, inputs)
             .map_err(|error| Problems::one(format!("cannot read what {name} needs: {error}")))?;
