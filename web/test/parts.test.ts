@@ -8,6 +8,7 @@ import { tradeOffs } from "../src/figures/pareto";
 import { look } from "../src/figures/series";
 import { trialPercentiles } from "../src/figures/trials";
 import { duration } from "../src/format";
+import type { SampleLimits } from "../src/generated/live";
 import type { Finding } from "../src/generated/page";
 import { routeOf } from "../src/live/App";
 import { design, differing, matched } from "../src/live/Compare";
@@ -16,7 +17,7 @@ import { stripOf } from "../src/live/RunQueues";
 import { type Column, sorted } from "../src/parts/SortTable";
 import { dark, light } from "../src/theme";
 import { golden } from "./golden";
-import { halfWay, minute } from "./server";
+import { halfWay, LIMITS, minute } from "./server";
 
 describe("looks of subjects", () => {
   const MANY = 24;
@@ -127,11 +128,17 @@ describe("the live view", () => {
   });
 
   test("health has the limits of caveats and the names of `top`, and what is not told is no number", () => {
-    const [steal, foreign, throttling, pressure] = tiles(minute());
+    const [steal, foreign, throttling, pressure] = tiles(minute(), LIMITS);
     expect(steal).toMatchObject({ value: "0.1 %", isDisturbing: false });
     expect(foreign).toMatchObject({ name: "Used by others", value: "12.0 %", isDisturbing: true });
     expect(throttling).toMatchObject({ value: null, isDisturbing: null });
     expect(pressure).toMatchObject({ isDisturbing: null });
+  });
+
+  test("the limits of health are those that the server tells", () => {
+    const isDisturbing = (limits: SampleLimits) => tiles(minute(), limits).slice(0, 2).map((tile) => tile.isDisturbing);
+    expect(isDisturbing(LIMITS)).toEqual([false, true]);
+    expect(isDisturbing({ steal: 0.0005, foreign: 0.2 })).toEqual([true, false]);
   });
 
   test("the strip has steps of waiting tasks, or of busy CPUs where those are not told", () => {

@@ -3,9 +3,11 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type {
-  CampaignList, History, HistorySeries, ListedCampaign, LiveCampaign, MachineSample, Snapshot, RunState,
+  CampaignList, History, HistorySeries, ListedCampaign, LiveCampaign, MachineSample, SampleLimits, Samples, Snapshot, RunState,
 } from "../src/generated/live";
 import type { Page } from "../src/model";
+
+export const LIMITS: SampleLimits = { steal: 0.005, foreign: 0.02 };
 
 export class FakeServer {
   campaign: LiveCampaign | null = null;
@@ -97,7 +99,7 @@ export class FakeServer {
     this.clients.add(response);
     response.on("close", () => this.clients.delete(response));
     send(response, "snapshot", this.snapshot());
-    send(response, "samples", { samples: this.samples });
+    send(response, "samples", { limits: LIMITS, samples: this.samples } satisfies Samples);
   }
 }
 

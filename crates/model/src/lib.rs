@@ -117,7 +117,8 @@ pub use reader_limit::{
 };
 pub use record::{
     Binding, CampaignBeginning, Chain, ChainAnchor, Circumstances, Disturbance, Fingerprint,
-    Invocation, LevelReading, Outcome, Record, Resumption, RunReport, Usage,
+    Invocation, LevelReading, NOTICEABLE_LOAD, NOTICEABLE_STEAL, Outcome, Record, Resumption,
+    RunReport, Usage,
 };
 pub use records::Records;
 pub use sample::{Sample, SampleData};

@@ -368,9 +368,9 @@ pub struct Invocation {
 }
 
 /// A share of the CPUs' time above this was stolen noticeably (docs/method.md#m-warnings).
-const STEAL_SHARE: f64 = 0.005;
+pub const NOTICEABLE_STEAL: f64 = 0.005;
 /// A share of the CPUs' time above this was noticeably used by others.
-const FOREIGN_SHARE: f64 = 0.02;
+pub const NOTICEABLE_LOAD: f64 = 0.02;
 
 /// What else a machine did during an invocation. What could not be read is absent, never zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -403,12 +403,12 @@ pub struct Disturbance {
 impl Disturbance {
     /// The share of the CPUs' time that was stolen, where it is so much that it is a warning.
     pub fn noticeable_steal(&self) -> Option<f64> {
-        self.stolen_share.filter(|share| *share > STEAL_SHARE)
+        self.stolen_share.filter(|share| *share > NOTICEABLE_STEAL)
     }
 
     /// The share of the CPUs' time that others used, where it is so much that it is a warning.
     pub fn noticeable_load(&self) -> Option<f64> {
-        self.foreign_share.filter(|share| *share > FOREIGN_SHARE)
+        self.foreign_share.filter(|share| *share > NOTICEABLE_LOAD)
     }
 
     /// How often a CPU was throttled, where it was.

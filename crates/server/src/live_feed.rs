@@ -4,6 +4,7 @@
 use crate::Documents;
 use contract::{Error, Interrupt, Result};
 use live::{CampaignLoader, CampaignPoller, Follower, LiveCampaign, MachineSample};
+use model::{NOTICEABLE_LOAD, NOTICEABLE_STEAL};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -62,10 +63,25 @@ struct SnapshotMessage<'s> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct Samples<'s> {
+    limits: SampleLimits,
     /// The oldest first.
     #[cfg_attr(feature = "typescript", ts(as = "Vec<MachineSample>"))]
     samples: &'s VecDeque<MachineSample>,
 }
+
+/// Shares of the CPUs' time above which a trial gets a caveat.
+#[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+struct SampleLimits {
+    /// Taken by a hypervisor.
+    steal: f64,
+    /// Used by what is not the campaign's.
+    foreign: f64,
+}
+
+/// Those of every sample.
+const SAMPLE_LIMITS: SampleLimits =
+    SampleLimits { steal: NOTICEABLE_STEAL, foreign: NOTICEABLE_LOAD };
 
 /// Shows the types of events to what declares them for the front end.
 #[cfg(feature = "typescript")]
@@ -154,7 +170,9 @@ impl LiveState {
 
     /// All samples so far, as an event `samples` holds them.
     pub(crate) fn samples(&self) -> String {
-        serde_json::to_string(&Samples { samples: &lock(&self.samples) }).unwrap_or_default()
+        let samples = lock(&self.samples);
+        serde_json::to_string(&Samples { limits: SAMPLE_LIMITS, samples: &samples })
+            .unwrap_or_default()
     }
 
     /// Follows what events `snapshot` hold.
@@ -299,5 +317,31 @@ impl PollLoop {
             self.write_page();
         }
         self.tell();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Disturbance;
+
+    #[test]
+    fn samples_come_with_the_limits_above_which_a_trial_gets_a_caveat() {
+        let samples = VecDeque::new();
+        let told = serde_json::to_value(Samples { limits: SAMPLE_LIMITS, samples: &samples });
+        let told = told.unwrap();
+        let limit = |key: &str| told["limits"][key].as_f64().unwrap();
+        let noticed = |above: f64| {
+            let (steal, foreign) = (limit("steal") + above, limit("foreign") + above);
+            let disturbance = Disturbance {
+                stolen_share: Some(steal),
+                foreign_share: Some(foreign),
+                ..Disturbance::default()
+            };
+            (disturbance.noticeable_steal(), disturbance.noticeable_load())
+        };
+        assert_eq!(noticed(0.0), (None, None));
+        let (steal, foreign) = noticed(1e-9);
+        assert!(steal.is_some() && foreign.is_some());
     }
 }

@@ -245,8 +245,17 @@ export type NumberOrigin = "simulated" | "emulated" | "unknown" | "imported" | "
 /** Whether a campaign runs. */
 export type RunState = "running" | "interrupted" | "finished" | "stopped_early";
 
+/** Shares of the CPUs' time above which a trial gets a caveat. */
+export interface SampleLimits {
+  /** Taken by a hypervisor. */
+  steal: number;
+  /** Used by what is not the campaign's. */
+  foreign: number;
+}
+
 /** What an event `samples` holds, the first one of a connection. An event `sample` holds one. */
 export interface Samples {
+  limits: SampleLimits;
   /** The oldest first. */
   samples: Array<MachineSample>;
 }

@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import { duration, percent } from "../format";
-import type { MachineSample } from "../generated/live";
+import type { MachineSample, SampleLimits } from "../generated/live";
 import { useNews } from "./hooks";
 import { t } from "../words";
 import type { Stream } from "./stream";
@@ -19,10 +19,6 @@ interface Tile {
   isDisturbing: boolean | null;
 }
 
-/** The limits are those from which on a trial gets a caveat: crates/model/src/record.rs. */
-const STEAL_LIMIT = 0.005;
-const FOREIGN_LIMIT = 0.02;
-
 function share(samples: MachineSample[], recent: MachineSample[], key: "steal" | "foreign" | "pressure") {
   const told = (of: MachineSample[]): number[] => of.flatMap((sample) => sample[key] ?? []);
   const now = told(recent);
@@ -31,7 +27,7 @@ function share(samples: MachineSample[], recent: MachineSample[], key: "steal" |
 }
 
 /** What disturbs the machine, from the samples of the last minutes. */
-export function tiles(samples: MachineSample[]): Tile[] {
+export function tiles(samples: MachineSample[], limits: SampleLimits): Tile[] {
   const last = samples.at(-1);
   const recent = samples.filter(({ at_ms }) => last !== undefined && at_ms > last.at_ms - WINDOW_MS);
   const limited = (name: string, meaning: string, key: "steal" | "foreign" | "pressure", limit: number | null): Tile => {
@@ -46,8 +42,8 @@ export function tiles(samples: MachineSample[]): Tile[] {
   };
   const throttled = last?.throttled ?? null;
   return [
-    limited(t("Steal"), t("of CPU time taken by the hypervisor"), "steal", STEAL_LIMIT),
-    limited(t("Used by others"), t("of CPU time used by other programs"), "foreign", FOREIGN_LIMIT),
+    limited(t("Steal"), t("of CPU time taken by the hypervisor"), "steal", limits.steal),
+    limited(t("Used by others"), t("of CPU time used by other programs"), "foreign", limits.foreign),
     {
       name: t("Throttling"),
       meaning: t("times the processor was slowed down since the server began"),
@@ -67,11 +63,12 @@ export function Health({ stream, isPaused }: { stream: Stream; isPaused: boolean
   if (!isPaused) shown.current = stream.samples;
   const samples = shown.current;
   const [first, last] = [samples[0], samples.at(-1)];
-  if (!first || !last) return null;
+  const { limits } = stream;
+  if (!first || !last || !limits) return null;
   return (
     <section aria-label={t("Machine health")}>
       <div class="keys" id="health">
-        {tiles(samples).map(({ name, meaning, value, most, isDisturbing }) => (
+        {tiles(samples, limits).map(({ name, meaning, value, most, isDisturbing }) => (
           <div class={isDisturbing ? "card disturbing" : "card"} key={name}>
             <small>{name}</small>
             <b>{value ?? t("not told")}</b>

@@ -3,7 +3,7 @@
  * listeners, and says whether what it has is still true. Nothing here draws.
  */
 
-import type { MachineSample, Samples, Snapshot } from "../generated/live";
+import type { MachineSample, SampleLimits, Samples, Snapshot } from "../generated/live";
 import { t } from "../words";
 import { EVENTS } from "./protocol";
 
@@ -26,6 +26,8 @@ export type Topic = "snapshot" | "samples" | "link";
 export class Stream {
   snapshot: Snapshot | null = null;
   samples: MachineSample[] = [];
+  /** Told with the first samples. */
+  limits: SampleLimits | null = null;
   link: Link = { state: "connecting" };
   /** When anything came last, by the clock of this browser. */
   seen_ms = 0;
@@ -53,7 +55,11 @@ export class Stream {
     };
     source.addEventListener("snapshot", ({ data }) => this.take(data, (value) => this.takeSnapshot(value as Snapshot)));
     source.addEventListener("samples", ({ data }) =>
-      this.take(data, (value) => this.takeSamples((value as Samples).samples)),
+      this.take(data, (value) => {
+        const { limits, samples } = value as Samples;
+        this.limits = limits;
+        this.takeSamples(samples);
+      }),
     );
     source.addEventListener("sample", ({ data }) => this.take(data, (value) => this.takeSamples([...this.samples, value as MachineSample])));
   }
