@@ -1,5 +1,6 @@
 //! What a trial left in its log files, for the host.
 
+use executor::GUARDIAN_LOG;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -22,7 +23,7 @@ pub(crate) fn take(directory: &Path) -> Vec<(String, Vec<u8>)> {
     for name in names.into_iter().take(LOG_LIMIT) {
         let path = directory.join(&name);
         // The guardian holds its own open for the whole session.
-        let is_guardians = name == "guardian.log";
+        let is_guardians = name == GUARDIAN_LOG;
         if let Ok(text) = tail(&path)
             && !text.is_empty()
             && !is_guardians
@@ -58,13 +59,13 @@ mod tests {
         fs::write(directory.path().join("a.log"), "text").unwrap();
         fs::write(directory.path().join("empty.log"), "").unwrap();
         fs::create_dir_all(directory.path().join("report/js")).unwrap();
-        fs::write(directory.path().join("guardian.log"), "open").unwrap();
+        fs::write(directory.path().join(GUARDIAN_LOG), "open").unwrap();
         let logs = take(directory.path());
         let names: Vec<&str> = logs.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["a.log", "b.log"]);
         assert_eq!(logs[1].1.len() as u64, LONGEST_LOG);
         assert_eq!(take(directory.path()).len(), 0, "taken once");
-        assert!(directory.path().join("guardian.log").exists());
+        assert!(directory.path().join(GUARDIAN_LOG).exists());
         assert!(!directory.path().join("report").exists(), "it would fill the guest's memory");
     }
 }

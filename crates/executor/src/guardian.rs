@@ -28,6 +28,9 @@ use sys::Machine;
 /// The role's name on the command line.
 pub const GUARDIAN_ROLE: &str = "__guardian";
 
+/// The name of its log, in the directory of the logs.
+pub const GUARDIAN_LOG: &str = "guardian.log";
+
 /// How long an orderly end waits for the guardian to go.
 const END_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -60,7 +63,7 @@ pub(crate) struct StartProcess;
 
 impl StartGuardian for StartProcess {
     fn start(&self, settings: &ExecutorSettings, lock: &Lock) -> Result<(Box<dyn Guardian>, File)> {
-        let log = settings.logs.join("guardian.log");
+        let log = settings.logs.join(GUARDIAN_LOG);
         let (process, pipe) =
             GuardianProcess::start(&settings.executable, &settings.machine_arguments, lock, &log)?;
         Ok((Box::new(process), pipe))

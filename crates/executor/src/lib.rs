@@ -54,7 +54,7 @@ pub use executor::Executor;
 pub use executor_settings::ExecutorSettings;
 pub use fingerprint::fingerprint;
 pub use guarded_machine::{GuardedMachine, mark_prefix};
-pub use guardian::{GUARDIAN_ROLE, Guardian, StartGuardian, guard, serve_guardian};
+pub use guardian::{GUARDIAN_LOG, GUARDIAN_ROLE, Guardian, StartGuardian, guard, serve_guardian};
 pub use heartbeat::{Heartbeat, HeartbeatReport, LONGEST_STANDSTILL, LONGEST_STANDSTILL_OF_GUESTS};
 pub use host_load::{HostLoadProcess, serve_host_load};
 pub use journal::Journal;
