@@ -103,7 +103,7 @@ fn number_of(path: &Path) -> Option<u32> {
 }
 
 /// Lines outside fenced code, with their numbers.
-fn outside_fences(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn outside_fences(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_fenced = false;
     text.lines().enumerate().filter(move |(_, line)| {
         let is_fence = line.trim_start().starts_with("```");

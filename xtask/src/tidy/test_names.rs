@@ -1,7 +1,9 @@
-//! Each test that a tier, a group or a guarantee names is there: one that was renamed would leave
-//! its tier in silence. And each module of the end-to-end tests is named by a guarantee: what it
-//! shows would stand in no list.
+//! Each test that a tier, a group, a guarantee or a page names is there: one that was renamed would
+//! leave its tier in silence. And each module of the end-to-end tests is named by a guarantee: what
+//! it shows would stand in no list.
 
+use super::citations::outside_fences;
+use super::page::{ARCHITECTURE, in_code};
 use super::tree::SourceFile;
 use proc_macro2::TokenTree;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +23,16 @@ const GUARANTEED: &str = "tests = ";
 /// Where a test that has its own `main` lists its cases by name.
 const CASES: &str = "CASES";
 
+/// The folder of pages.
+const PAGES: &str = "docs";
+/// Pages that lie elsewhere.
+const OTHER_PAGES: [&str; 2] = [ARCHITECTURE, "CONTRIBUTING.md"];
+/// The page that is written from the guide.
+const PAGE_OF_GUIDE: &str = "docs/tests.md";
+/// A test's name of so many words is told from every other name on a page: metrics have five at
+/// most (`run_delay_of_runnable_time`), functions of the kernel four.
+const LEAST_WORDS: usize = 6;
+
 /// The tests of each binary, as nextest calls both. The name of a module that a macro makes ends
 /// with `::`: its tests are not read.
 pub type Tests = BTreeMap<String, BTreeSet<String>>;
@@ -31,7 +43,7 @@ pub fn check(files: &[SourceFile], tests: &Tests) -> Vec<String> {
         let file = files.iter().find(|file| file.path == Path::new(path));
         file.map_or_else(|| vec![format!("{path}: is not there")], |file| lost(file, tests))
     };
-    [of(TIERS, lost_in_filters), of(GUIDE, wrong_in_guide)].concat()
+    [of(TIERS, lost_in_filters), of(GUIDE, wrong_in_guide), lost_in_pages(files, tests)].concat()
 }
 
 /// What filters name and no source has. A test is of the binary that is named last before it.
@@ -158,6 +170,40 @@ fn module_of(test: &str) -> Option<String> {
         Some((below, _)) if module == GUESTS => format!("{module}::{below}::"),
         _ => format!("{module}::"),
     })
+}
+
+/// The tests that pages name and no source has: between backticks, by the whole name.
+fn lost_in_pages(files: &[SourceFile], tests: &Tests) -> Vec<String> {
+    let known: BTreeSet<&str> =
+        tests.values().flatten().map(|name| without_modules(name)).collect();
+    let lost_in_page = |file: &SourceFile| -> Vec<String> {
+        let lines = outside_fences(&file.text);
+        lines
+            .flat_map(|(number, line)| in_code(line).map(move |name| (number, name)))
+            .filter(|(_, name)| is_claim(name) && !known.contains(without_modules(name)))
+            .map(|(number, name)| format!("{}: there is no test `{name}`", file.at(number)))
+            .collect()
+    };
+    files.iter().filter(|file| is_page(&file.path)).flat_map(lost_in_page).collect()
+}
+
+/// Whether the tests that it names are looked for. The history names them as they were.
+fn is_page(path: &Path) -> bool {
+    let is_markdown = path.extension().is_some_and(|extension| extension == "md");
+    let is_meant =
+        path.starts_with(PAGES) || OTHER_PAGES.iter().any(|page| path == Path::new(page));
+    is_markdown && is_meant && path != Path::new(PAGE_OF_GUIDE)
+}
+
+/// Whether a name is that of a test, alone or behind modules.
+fn is_claim(name: &str) -> bool {
+    let is_spelled = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '_' | ':');
+    let words = without_modules(name).split('_').filter(|word| !word.is_empty());
+    name.chars().all(is_spelled) && words.count() >= LEAST_WORDS
+}
+
+fn without_modules(name: &str) -> &str {
+    name.rsplit_once("::").map_or(name, |(_, name)| name)
 }
 
 /// The tests of these files.
@@ -340,6 +386,31 @@ mod tests {
         assert_eq!(told_of(guide), ["soak::", "vm::kills::"].map(of));
         let others = "tests = \"`soak::a_leak`, `vm::kills::`\"\n";
         assert_eq!(told_of(&format!("{guide}{others}")), [""; 0]);
+    }
+
+    #[test]
+    fn each_test_that_a_page_names_and_no_source_has_is_told_with_its_line() {
+        let source = SourceFile::new(
+            "crates/a/src/lib.rs",
+            "mod tests {\n#[test]\nfn what_is_read_stays_as_it_was() {}\n}\n",
+        );
+        let known = tests(&[source]);
+        let text = "`what_is_read_stays_as_it_was`, `tests::what_is_read_stays_as_it_was`\n\
+            `what_is_read_stays_as_it_is` and `a::what_is_lost_is_told_by_name`\n\
+            `run_delay_of_runnable_time`, `a_B_is_no_name_of_tests`, `make one_of_a_b_c_d`\n\
+            not_in_backticks_and_so_not_meant\n\
+            ```\n`what_a_fence_has_is_no_name`\n```\n";
+        let told_of = |page: &str| lost_in_pages(&[SourceFile::new(page, text)], &known);
+        for page in ["docs/adr/000-template.md", "CONTRIBUTING.md", "ARCHITECTURE.md"] {
+            let expected = [
+                format!("{page}:2: there is no test `what_is_read_stays_as_it_is`"),
+                format!("{page}:2: there is no test `a::what_is_lost_is_told_by_name`"),
+            ];
+            assert_eq!(told_of(page), expected);
+        }
+        for other in ["docs/tests.md", "docs/a.json", "CHANGELOG.md", "README.md"] {
+            assert_eq!(told_of(other), [""; 0], "{other}");
+        }
     }
 
     #[test]
