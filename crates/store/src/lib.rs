@@ -29,6 +29,7 @@ mod records;
 mod redaction;
 mod resumptions;
 mod strange_keys;
+mod unread_json;
 
 #[cfg(test)]
 mod fixtures;

@@ -1,5 +1,6 @@
 //! How much a plan's text holds of what is limited, counted before any of it is held.
 
+use crate::unread_json::most_unread;
 use model::{OverLimit, PLAN_METRICS, PLAN_SUBJECTS, PLAN_TEXTS, PLAN_TRIALS};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -13,8 +14,9 @@ use std::fmt;
 pub(crate) fn check(text: &[u8]) -> Result<(), OverLimit> {
     let mut sizes = PlanSizes::default();
     let walk = Walk { node: PlanNode::Plan, sizes: &mut sizes };
-    // What cannot be read ends the walk.
-    let _ = walk.deserialize(&mut serde_json::Deserializer::from_slice(text));
+    // What cannot be read ends the walk, but not always its parser.
+    let walked = walk.deserialize(&mut serde_json::Deserializer::from_slice(text));
+    sizes.texts += most_unread(text, walked);
     PLAN_SUBJECTS.check(sizes.subjects)?;
     PLAN_METRICS.check(sizes.metrics)?;
     PLAN_TRIALS.check(sizes.trials)?;
@@ -234,5 +236,23 @@ mod tests {
         }
         // What is wrong at its end does not hide what is before it.
         assert_eq!(found("{\"notes\":", 1_000_000, ",!"), Err("PLAN_TEXTS"));
+    }
+
+    #[test]
+    fn what_only_its_parser_passes_over_hides_nothing_behind_it() {
+        #[derive(Deserialize)]
+        struct Probes {
+            probes: Vec<String>,
+        }
+        let count = PLAN_TEXTS.most as usize + 1;
+        let list = vec!["\"\""; count].join(",");
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for passed_over in ["1e999", "\"\\ud800\"", &deep] {
+            let text = format!("{{\"unknown\":{passed_over},\"probes\":[{list}]}}");
+            let read: Probes = serde_json::from_str(&text).unwrap();
+            assert_eq!(read.probes.len(), count, "{passed_over}");
+            let checked = check(text.as_bytes()).map_err(|over| over.limit.name);
+            assert_eq!(checked, Err("PLAN_TEXTS"), "{passed_over}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! caveats, levels, differences, invocations, samples, and whatever a key that is not named here
 //! holds. Buckets and values are counted where they are read (`model::counting_numbers`).
 
+use crate::unread_json::most_unread;
 use model::{
     CAMPAIGN_EXPANSION, CAMPAIGN_FREE_BYTES, CAMPAIGN_HELD, CAMPAIGN_PARTS, CountedNumbers,
     OverLimit,
@@ -88,9 +89,9 @@ pub(crate) fn check_line(line: &[u8]) -> Result<(), OverLimit> {
 fn weight_of(line: &[u8]) -> u64 {
     let mut weight = 0;
     let walk = Walk { node: RecordNode::Record, weight: &mut weight };
-    // What cannot be read ends the walk.
-    let _ = walk.deserialize(&mut serde_json::Deserializer::from_slice(line));
-    weight
+    // What cannot be read ends the walk, but not always its parser.
+    let walked = walk.deserialize(&mut serde_json::Deserializer::from_slice(line));
+    weight.saturating_add(most_unread(line, walked).saturating_mul(HEAVY))
 }
 
 /// Where in a record a value stands.
@@ -421,6 +422,10 @@ mod tests {
         let text = format!(r#"{{"unknown":[{}!"#, "[],".repeat(many as usize));
         let limit = |over: OverLimit| over.limit.name;
         assert_eq!(check_line(text.as_bytes()).map_err(limit), Err("CAMPAIGN_PARTS"));
+        // What a parser has no field for, it passes over.
+        let caveats = "{},".repeat(many as usize);
+        let hidden = format!(r#"{{"unknown":1e999,"caveats":[{caveats}{{}}]}}"#);
+        assert_eq!(check_line(hidden.as_bytes()).map_err(limit), Err("CAMPAIGN_PARTS"));
         let mut parts = ReckonedParts::default();
         assert_eq!(parts.add_line(text.as_bytes()).map_err(limit), Err("CAMPAIGN_PARTS"));
         assert_eq!(parts.check_expansion().map_err(limit), Err("CAMPAIGN_EXPANSION"));
