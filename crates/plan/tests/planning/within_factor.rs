@@ -149,6 +149,32 @@ effect = "better"
     assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
 }
 
+/// Each side keeps its own levels, and the cell's are those of both.
+#[test]
+fn a_claim_in_a_cell_compares_its_two_sides_there_and_nowhere_else() {
+    let claim = r#"
+[[claims]]
+says = "kind processes wait on 6.6"
+metric = "makespan"
+workload = "storm"
+subject = { nice = "+5" }
+reference = { nice = 0 }
+where = { kernel = "debian:6.6" }
+effect = "worse"
+"#;
+    let grid = GRID.split("[[claims]]").next().unwrap();
+    let plan = plan(request(&format!("{grid}{claim}"))).unwrap();
+    let [claim] = plan.claims.as_slice() else { panic!("{:?}", plan.claims) };
+    assert_eq!(
+        (claim.subject.to_string(), claim.reference.to_string()),
+        ("kernel debian:6.6, nice 5".into(), "kernel debian:6.6, nice 0".into())
+    );
+    let pairs = claim.pairs(&plan.subjects);
+    let ids: Vec<(&str, &str)> =
+        pairs.iter().map(|(a, b)| (a.id.as_str(), b.id.as_str())).collect();
+    assert_eq!(ids, [("kernel-debian-6-6--nice-0", "kernel-debian-6-6--nice-5")]);
+}
+
 #[test]
 fn how_subjects_are_compared_is_part_of_what_a_plan_is() {
     let digest = |comparisons: &str| {
