@@ -193,6 +193,33 @@ fn the_digest_follows_what_decides_results_and_nothing_else() {
     }
 }
 
+/// One of the subjects runs two workloads: the second of its sitting follows the first at once.
+#[test]
+fn a_declared_rest_comes_before_each_sitting_and_before_no_other_trial() {
+    const REST_NS: u64 = 2_000_000_000;
+    let text = experiment(3, 6, 2, true, 1);
+    let usual = plan(request(&text)).unwrap();
+    let rested = plan(request(&format!("rest = \"2s\"\n{text}"))).unwrap();
+    assert_eq!((usual.rest_ns, rested.rest_ns), (0, REST_NS));
+    assert_ne!(usual.digest, rested.digest, "it decides results");
+    assert_eq!(usual.blocks, rested.blocks);
+    let (mut sittings, mut others) = (0, 0);
+    for block in &rested.blocks {
+        let mut position = None;
+        for trial in plan::trials(&rested, block) {
+            let begins = position.replace(trial.position) != Some(trial.position);
+            assert_eq!(trial.rest_ns, if begins { REST_NS } else { 0 }, "{trial:?}");
+            sittings += usize::from(begins);
+            others += usize::from(!begins);
+        }
+    }
+    assert_eq!(sittings, rested.blocks.iter().map(|block| block.sittings.len()).sum::<usize>());
+    assert!(others > 0, "a sitting has two workloads");
+    for trial in usual.blocks.iter().flat_map(|block| plan::trials(&usual, block)) {
+        assert_eq!(trial.rest_ns, 0);
+    }
+}
+
 #[test]
 fn a_drawn_seed_can_be_written_into_the_experiment() {
     let drawn = plan(plan::PlanRequest { drawn_seed: u64::MAX, ..request(EXPERIMENT) }).unwrap();

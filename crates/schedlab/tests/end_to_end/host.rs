@@ -1,6 +1,7 @@
 //! On this host, with real processes and real knobs. Tests that need root say so.
 
 use crate::bench::{Bench, errors, wait_until};
+use crate::fake_root;
 use model::Level;
 use std::collections::BTreeMap;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -49,6 +50,71 @@ fn wait_for_records(bench: &Bench, count: usize) {
     while !has_enough() {
         assert!(Instant::now() < deadline, "no {count} records");
         std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// What each trial of the only campaign went through, by its log of events.
+fn phases(bench: &Bench) -> Vec<Vec<String>> {
+    let log = std::fs::read_to_string(bench.campaign().join("logs/events.jsonl")).unwrap();
+    let mut trials: Vec<Vec<String>> = Vec::new();
+    for line in log.lines() {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        match event["event"].as_str() {
+            Some("trial_started") => trials.push(Vec::new()),
+            Some("phase") => {
+                let phase = event["phase"].as_str().unwrap_or_default().to_owned();
+                trials.last_mut().unwrap().push(phase);
+            }
+            _ => (),
+        }
+    }
+    trials
+}
+
+const RESTING: &str = r#"
+title = "rest"
+venue = "host"
+blocks = 2
+control = false
+rest = "20ms"
+settle = "0s"
+probes = []
+[subjects.plain]
+[subjects.other]
+base_slice = "3ms"
+[[workloads]]
+use = "pipe"
+loops = 50
+invocations = 1
+[[workloads]]
+use = "pipe"
+label = "again"
+loops = 50
+invocations = 1
+"#;
+
+/// On a machine of files, so that nobody needs to be root.
+#[test]
+fn a_declared_rest_is_taken_before_the_levels_of_each_sitting() {
+    const REST_NS: u64 = 20_000_000;
+    let root = tempfile::tempdir().unwrap();
+    fake_root::make(root.path());
+    let bench = Bench::new().on_fake_root(root.path());
+    let file = bench.experiment("rest", RESTING);
+    bench.expect(0, &["run", &file]);
+    let (trials, records) = (phases(&bench), bench.record_lines());
+    assert_eq!((trials.len(), records.len()), (8, 8), "two workloads in each of four sittings");
+    for (number, (phases, line)) in trials.iter().zip(&records).enumerate() {
+        let count = phases.iter().filter(|phase| *phase == "resting").count();
+        if number % 2 == 1 {
+            assert_eq!((count, phases[0].as_str()), (0, "setting"), "{number}: {phases:?}");
+            continue;
+        }
+        assert_eq!(count, 1, "{number}: {phases:?}");
+        assert_eq!(phases[..2], ["resting", "setting"], "{number}: {phases:?}");
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let duration_ns = record["duration_ns"].as_u64().unwrap();
+        assert!(duration_ns >= REST_NS, "{number}: {duration_ns}");
     }
 }
 
