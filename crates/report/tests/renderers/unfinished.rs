@@ -1,11 +1,11 @@
 //! Campaigns that did not reach the end of their plan: what ran is counted, and what decided is told.
 
-use crate::campaigns::Campaign;
-use crate::checks::{of, quiet, texts};
+use crate::campaigns::{Campaign, mixed};
+use crate::checks::{of, quiet, spaced, texts};
 use crate::languages::korean;
 use crate::stored::{ended, measured, simulated, unfinished};
 use crate::{drawn, page};
-use model::Verdict;
+use model::{Role, Verdict};
 use report::{
     Comparison, ExplainContext, HAS_PAGE, Page, Provenance, compare, explain, page_json, view,
 };
@@ -19,10 +19,6 @@ fn of_four_hundred() -> Campaign {
         campaign.plan.blocks.push(block);
     }
     campaign
-}
-
-fn spaced(text: &str) -> String {
-    text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -161,6 +157,33 @@ fn no_verdict_of_an_unfinished_campaign_is_called_corrected() {
     for (id, text) in texts("unfinished", &unfinished()) {
         let text = spaced(&text);
         assert!(!text.contains("erdicts are corrected") && !text.contains("(Holm)"), "{id}");
+    }
+}
+
+/// A screened metric that never varies has no p either, for another reason.
+#[test]
+fn a_campaign_of_a_fixed_number_of_blocks_is_not_called_sequential_by_what_never_varies() {
+    let mut campaign = mixed();
+    let findings = &mut campaign.findings.findings;
+    let screened = findings.iter_mut().find(|one| one.question.role == Role::Screen).unwrap();
+    let effect = screened.effect.as_mut().unwrap();
+    (effect.log_sd, effect.standard_error) = (0.0, 0.0);
+    (effect.p_difference, effect.p_equivalence) = (None, None);
+    (effect.adjusted_difference, effect.adjusted_equivalence) = (None, None);
+    assert!(effect.does_not_vary());
+    for format in ["terminal", "markdown", "pull-request", "mail", "json"] {
+        let text = spaced(&drawn(&campaign, format, page_of(4000)));
+        for words in ["every look", "however often", "confidence sequence", "Bonferroni"] {
+            assert!(!text.contains(words), "{format}: {words}: {text}");
+        }
+        assert!(!text.contains("is_sequence"), "{format}: {text}");
+    }
+    let markdown = spaced(&drawn(&campaign, "markdown", page_of(4000)));
+    assert!(markdown.contains("Intervals are 95 %, unadjusted"), "{markdown}");
+    let page: serde_json::Value =
+        serde_json::from_str(&page_json(&view(&campaign.inputs())).unwrap()).unwrap();
+    for finding in page["findings"].as_array().unwrap() {
+        assert_ne!(finding["is_sequence"], true, "{finding}");
     }
 }
 
