@@ -202,3 +202,34 @@ pub(crate) fn replicates(blocks: &[BlockEffect], boots: &[String]) -> Vec<f64> {
     }
     by_boot.values().filter_map(|differences| mean(differences)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The differences of blocks that ran in these boots; that of a block is its index.
+    fn of_boots(boots: &[&str]) -> Vec<f64> {
+        let effect = |block: u32| BlockEffect {
+            block,
+            reference: 1.0,
+            subject: 1.0,
+            log_difference: f64::from(block),
+        };
+        let blocks: Vec<BlockEffect> = (0..boots.len() as u32).map(effect).collect();
+        let boots: Vec<String> = boots.iter().map(|boot| (*boot).to_owned()).collect();
+        replicates(&blocks, &boots)
+    }
+
+    #[test]
+    fn blocks_of_one_boot_are_one_replicate_where_there_are_five_boots() {
+        let five = ["e", "e", "d", "d", "c", "c", "b", "b", "a", "a"];
+        assert_eq!(of_boots(&five), [0.5, 2.5, 4.5, 6.5, 8.5], "in the order of their blocks");
+        let unequal = ["a", "b", "c", "d", "e", "e", "e", "a"];
+        assert_eq!(of_boots(&unequal), [3.5, 1.0, 2.0, 3.0, 5.0], "each boot counts alike");
+        // Fewer boots are too few for a verdict, and a boot of each block is one already.
+        let four = ["a", "a", "b", "b", "c", "c", "d", "d"];
+        assert_eq!(of_boots(&four), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        assert_eq!(of_boots(&["a"; 6]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(of_boots(&["a", "b", "c", "d", "e"]), [0.0, 1.0, 2.0, 3.0, 4.0]);
+    }
+}
