@@ -436,8 +436,27 @@ fn whatever_was_edited_is_named_and_leaves_no_verdict() {
 /// The campaign as somebody with the source would forge it: the values of a subject are doubled, and
 /// every digest is computed as the writer of a campaign does.
 fn forged(bench: &Bench, directory: &Path) -> PathBuf {
+    written_anew(
+        bench,
+        directory,
+        |origin| origin,
+        |record| {
+            if record.subject == "faster" {
+                double(record);
+            }
+        },
+    )
+}
+
+/// The campaign with another experiment and other records, as the writer of a campaign writes it.
+fn written_anew(
+    bench: &Bench,
+    directory: &Path,
+    experiment: impl Fn(String) -> String,
+    change: impl Fn(&mut Record),
+) -> PathBuf {
     let loaded = store::load(directory).unwrap();
-    let origin = fs::read_to_string(directory.join(loaded.origin)).unwrap();
+    let origin = experiment(fs::read_to_string(directory.join(loaded.origin)).unwrap());
     let (home, unix_ns) = (bench.path().join("forged"), loaded.created_unix_ns);
     let mut campaign =
         store::Campaign::create(&home, &loaded.plan, &origin, unix_ns, 0x0a0b).unwrap();
@@ -448,9 +467,7 @@ fn forged(bench: &Bench, directory: &Path) -> PathBuf {
     let mut records = loaded.records;
     for record in &mut records {
         record.chain = None;
-        if record.subject == "faster" {
-            double(record);
-        }
+        change(record);
         campaign.append(record).unwrap();
     }
     campaign.mark_finished().unwrap();
@@ -503,6 +520,25 @@ fn a_forger_cannot_write_over_what_the_machine_knows() {
     bench.expect(0, &["bundle", &place, "--redact", "--output", &redacted]);
     let verified = elsewhere.expect(1, &["verify", &redacted]);
     assert!(verified.contains("are not those that this machine knew"), "{verified}");
+}
+
+/// An experiment that names what this catalogue lacks gives no plan, which speaks against nobody.
+#[test]
+fn what_another_catalogue_planned_is_not_re_planned_and_not_accused() {
+    let (bench, directory) = campaign();
+    let elsewhere = Bench::new();
+    let renamed = |origin: String| {
+        origin.replace("use = \"messaging\"", "use = \"a-tool-of-theirs\"\nlabel = \"messaging\"")
+    };
+    let place = written_anew(&bench, &directory, renamed, |_| ()).display().to_string();
+    let judged = elsewhere.expect(0, &["judge", &place]);
+    assert!(judged.contains("better") && !judged.contains("EVIDENCE_CHANGED"), "{judged}");
+    let bundle = elsewhere.path().join("theirs.tar.gz").display().to_string();
+    elsewhere.expect(0, &["bundle", &place, "--output", &bundle]);
+    let verified = elsewhere.expect(0, &["verify", &bundle]);
+    let told = "not checked: not re-planned: this version does not plan experiment.toml: ";
+    assert!(verified.contains(told), "{verified}");
+    assert!(!verified.contains("plan of experiment.toml"), "{verified}");
 }
 
 #[test]
@@ -1012,6 +1048,24 @@ fn repeating_a_question_is_seen_under_whatever_names_and_a_lost_count_is_unknown
         let lost = attempt("sim", QUESTION);
         assert!(lost.contains("unknown: nobody counted, or the count was lost"), "{lost}");
     }
+}
+
+/// The same plan gives the same bytes, however often it ran before; reports say how often.
+#[test]
+fn findings_do_not_hold_which_attempt_they_are_of() {
+    let bench = Bench::new();
+    let file = bench.experiment("sim", QUESTION);
+    for _ in 0..3 {
+        bench.expect(0, &["run", &file, "--fresh"]);
+    }
+    assert!(bench.expect(0, &["show", "last"]).contains("Attempt 3 with these subjects"));
+    let campaigns = fs::read_dir(bench.results()).unwrap().map(|entry| entry.unwrap().path());
+    let findings: Vec<Vec<u8>> = campaigns
+        .filter(|path| path.is_dir())
+        .map(|path| fs::read(path.join("findings.json")).unwrap())
+        .collect();
+    assert_eq!(findings.len(), 3);
+    assert!(findings.iter().all(|one| *one == findings[0]));
 }
 
 /// Twenty-six cuts of one table are twenty-six attempts, whatever margin and metric they have.
