@@ -42,6 +42,8 @@ fn missed(table: &str) -> Vec<&str> {
 #[test]
 fn no_row_of_the_document_misses_its_target_and_the_method_says_so() {
     assert_eq!(missed(TABLE), [""; 0]);
+    assert!(TABLE.contains("\nfull calibration, 20000 simulated campaigns in each row; "));
+    assert!(!TABLE.contains("too few to refuse"), "no row holds for want of campaigns");
     let (_, told) = METHOD.split_once("<a id=\"m-missed\"></a>").unwrap();
     let told = told.lines().next().unwrap_or_default();
     assert!(told.contains("None does"), "{told}");
