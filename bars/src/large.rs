@@ -20,6 +20,7 @@ const LARGEST_IMPORT_MB: f64 = 300.0;
 const REPETITIONS: &str = "10000";
 const SCENARIO: &str = "false positives, S1, 10 blocks";
 const LONGEST_CALIBRATION_S: f64 = 60.0;
+const LONGEST_QUICK_S: f64 = 40.0;
 
 /// `schedlab judge` of 200 workloads, 5 subjects and 20 blocks, from its files to its
 /// report.
@@ -133,5 +134,24 @@ pub fn calibrating(binary: &Binary) -> Result<Bar, String> {
         measured: format!("{length_s:.1} s"),
         limit: format!("{LONGEST_CALIBRATION_S} s"),
         holds: status.success() && length_s < LONGEST_CALIBRATION_S,
+    })
+}
+
+/// `schedlab calibrate --quick`, on all CPUs.
+pub fn quick_calibration(binary: &Binary) -> Result<Bar, String> {
+    let arguments: &[&str] = &["calibrate", "--quick"];
+    let few: &[&str] = &["calibrate", "--quick", "--repetitions", "1", "--only", SCENARIO];
+    let start_ns = sys::monotonic_ns();
+    let status = Command::new(binary.executable())
+        .args(binary.amount(arguments, few))
+        .output()
+        .map_err(|error| format!("cannot start the binary: {error}"))?
+        .status;
+    let length_s = (sys::monotonic_ns() - start_ns) as f64 / 1e9;
+    Ok(Bar {
+        name: "calibrate --quick",
+        measured: format!("{length_s:.1} s"),
+        limit: format!("{LONGEST_QUICK_S} s"),
+        holds: status.success() && length_s < LONGEST_QUICK_S,
     })
 }

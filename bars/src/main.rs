@@ -71,6 +71,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("large-page", large::page),
     ("large-import", large::import),
     ("calibrating", large::calibrating),
+    ("quick-calibration", large::quick_calibration),
     ("listing", listing::bar),
     ("idle", idle::bar),
     ("dashboard-cost", dashboard::cost),
