@@ -26,7 +26,7 @@ use conjunction::together;
 use judged::Judged;
 use model::{Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Plan, Question};
 use parts::{KnownFindings, parts};
-use sentence::{change, word};
+use sentence::{Scale, word};
 
 /// Why claims across workloads stay open where nothing tests them.
 const UNTESTED: &str = "it compares within blocks, in campaigns that ran to their planned end";
@@ -154,11 +154,12 @@ fn unjudged(judged: &[Judged]) -> String {
 fn measured(judged: &[Judged]) -> String {
     let mut logs: Vec<f64> = judged.iter().filter_map(|one| one.log).collect();
     logs.sort_by(f64::total_cmp);
+    let scale = Scale::of(&logs);
     match logs.as_slice() {
         [] => String::new(),
-        [only] => format!("; measured {} of the value", change(*only)),
+        [only] => format!("; measured {} of the value", scale.change(*only)),
         [least, .., most] => {
-            format!("; measured {} to {} of the value", change(*least), change(*most))
+            format!("; measured {} of the value", scale.range([*least, *most]))
         }
     }
 }

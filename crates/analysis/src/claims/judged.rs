@@ -3,7 +3,7 @@
 use super::basis::{ClaimBasis, ClaimEvidence};
 use super::parts::Part;
 use super::rule::{Measured, outcome, settled};
-use super::sentence::{at_level, change, compared, grounds, range, word};
+use super::sentence::{Scale, at_level, compared, grounds, word};
 use model::{
     Claim, ClaimOutcome, ClaimedEffect, Effect, Finding, Interval, Plan, Question, Verdict,
 };
@@ -118,22 +118,32 @@ fn judge(
     let [of_comparison, of_family] = evidence.levels(finding);
     let decisive = deciding(finding.verdict, effect, &measured, of_family);
     let (own, level) = decisive.unwrap_or((effect.interval, of_comparison));
-    let own = format!("{}{}", range(reading.ends(own)), at_level(level));
     let log = reading.sign() * effect.log_mean;
+    let size = match claim.effect {
+        ClaimedEffect::Change(fraction) => Some(ln(1.0 + fraction)),
+        ClaimedEffect::Better | ClaimedEffect::Worse | ClaimedEffect::Same => None,
+    };
+    let ends = reading.ends(own);
+    let scale = match size {
+        Some(size) => Scale::of(&[log, ends[0], ends[1], measured.low, measured.high, size]),
+        None => Scale::of(&[log, ends[0], ends[1]]),
+    };
+    let own = format!("{}{}", scale.range(ends), at_level(level));
     let of_what = if claim.shape.turns.is_some() { "the ratio of the two" } else { "the value" };
     let family = evidence.basis.family_words();
-    let beside = match (claim.effect, decisive) {
-        (ClaimedEffect::Change(fraction), _) => format!(
+    let beside = match (size, decisive) {
+        (Some(size), _) => format!(
             "{}{} with {family} in mind{}",
-            range([measured.low, measured.high]),
+            scale.range([measured.low, measured.high]),
             at_level(of_family),
-            of_size(ln(1.0 + fraction), shown, &measured, &own)
+            of_size((size, &scale.change(size)), shown, &measured, &own)
         ),
-        (_, Some(_)) => format!("{own} with {family} in mind"),
-        (_, None) => format!("{own} for this comparison alone"),
+        (None, Some(_)) => format!("{own} with {family} in mind"),
+        (None, None) => format!("{own} for this comparison alone"),
     };
     let withheld = withheld(finding, alone, settled, settled != shown);
-    (settled, format!("measured {} of {of_what}, {beside}{withheld}", change(log)), Some(log))
+    let log_in_words = scale.change(log);
+    (settled, format!("measured {log_in_words} of {of_what}, {beside}{withheld}"), Some(log))
 }
 
 /// Why a comparison is open: other claims beside it, or what left its finding without a verdict. Where
@@ -176,8 +186,12 @@ fn deciding(
 
 /// What the interval of all claims says of a claimed size, and by which the verdict was shown where
 /// that one does not show it.
-fn of_size(size: f64, outcome: ClaimOutcome, measured: &Measured, decisive: &str) -> String {
-    let size_in_words = change(size);
+fn of_size(
+    (size, size_in_words): (f64, &str),
+    outcome: ClaimOutcome,
+    measured: &Measured,
+    decisive: &str,
+) -> String {
     let of_size = match outcome {
         ClaimOutcome::Confirmed => {
             format!(", which has {size_in_words} and neither half nor twice of it")

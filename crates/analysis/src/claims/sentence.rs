@@ -77,23 +77,69 @@ pub(super) fn at_level(alpha: f64) -> String {
     format!(" ({} %)", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Two log ratios as signed percentages.
-pub(super) fn range([low, high]: [f64; 2]) -> String {
-    format!("{} to {}", change(low), change(high))
+/// How the numbers of one sentence are told: as signed percentages, or, where one of them is two-fold
+/// or more, all as factors. +318 % and -76 % are the same distance, and nobody sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale {
+    is_factor: bool,
 }
 
-/// A log ratio as a signed percentage.
-pub(super) fn change(log: f64) -> String {
-    if log.is_finite() {
-        format!("{:+.1} %", 100.0 * (stats::exp(log) - 1.0))
-    } else {
-        "unbounded".to_owned()
+/// From here on a change is a factor, as in reports: 1.9996 would be +100.0 %.
+const LEAST_FACTOR: f64 = 1.9995;
+
+impl Scale {
+    /// That of these log ratios.
+    pub(super) fn of(logs: &[f64]) -> Self {
+        let is_beyond = |log: &f64| log.is_finite() && stats::exp(*log) >= LEAST_FACTOR;
+        Self { is_factor: logs.iter().any(is_beyond) }
+    }
+
+    /// Two log ratios.
+    pub(super) fn range(self, [low, high]: [f64; 2]) -> String {
+        format!("{} to {}", self.change(low), self.change(high))
+    }
+
+    /// A log ratio: `-23.9 %`, or `4.18 times`.
+    pub(super) fn change(self, log: f64) -> String {
+        let ratio = stats::exp(log);
+        if !log.is_finite() {
+            return "unbounded".to_owned();
+        }
+        if !self.is_factor {
+            return format!("{:+.1} %", 100.0 * (ratio - 1.0));
+        }
+        let places = match ratio {
+            _ if ratio >= 99.95 => 0,
+            _ if ratio >= 9.995 => 1,
+            _ if ratio >= 0.099_5 => 2,
+            _ => 5,
+        };
+        format!("{ratio:.places$} times")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One scale for the numbers of a sentence.
+    #[test]
+    fn a_change_is_a_percentage_within_two_fold_and_a_factor_beyond() {
+        let logs = |ratios: [f64; 3]| ratios.map(f64::ln);
+        for (ratios, told) in [
+            ([0.95, 0.239, 1.1], ["-5.0 %", "-76.1 %", "+10.0 %"]),
+            ([1.999, 1.5, 0.01], ["+99.9 %", "+50.0 %", "-99.0 %"]),
+            ([4.18, 3.75, 4.66], ["4.18 times", "3.75 times", "4.66 times"]),
+            ([1.9, 1.6, 2.3], ["1.90 times", "1.60 times", "2.30 times"]),
+            ([0.9, 0.004, 120.3], ["0.90 times", "0.00400 times", "120 times"]),
+        ] {
+            let logs = logs(ratios);
+            let scale = Scale::of(&logs);
+            assert_eq!(logs.map(|log| scale.change(log)), told, "{ratios:?}");
+        }
+        let unbounded = [-0.1, f64::INFINITY];
+        assert_eq!(Scale::of(&unbounded).range(unbounded), "-9.5 % to unbounded");
+    }
 
     #[test]
     fn a_level_has_the_digits_that_tell_it_from_certainty() {

@@ -104,6 +104,28 @@ fn an_equivalence_is_told_with_the_interval_that_showed_it() {
     );
 }
 
+/// As in a table beside it: what takes a quarter of the time is no -76 % of one sentence and +318 % of
+/// another.
+#[test]
+fn a_change_of_more_than_two_fold_is_told_as_a_factor_with_its_interval_and_the_claimed_size() {
+    let sized = |percent: f64| ("b", ClaimedEffect::Change(percent / 100.0));
+    let claims = [("b", ClaimedEffect::Worse), sized(320.0), sized(20.0)];
+    let found = of_differences(&[("b", 1.428, 0.05)], &claims);
+    let outcomes: Vec<ClaimOutcome> = found.iter().map(|one| one.outcome).collect();
+    let expected = [ClaimOutcome::Confirmed, ClaimOutcome::Confirmed, ClaimOutcome::RefutedInSize];
+    assert_eq!(outcomes, expected, "{found:?}");
+    for (finding, told) in
+        found.iter().zip(["", "which has 4.20 times", "which excludes 1.20 times"])
+    {
+        let reason = &finding.reason;
+        assert!(reason.starts_with("measured 4.18 times of the value, "), "{reason}");
+        assert!(reason.contains(told), "{reason}");
+        // Levels alone are percentages.
+        assert_eq!(reason.matches(" %").count(), reason.matches(" %)").count(), "{reason}");
+        assert!(!reason.contains('+'), "{reason}");
+    }
+}
+
 /// The interval of both comparisons holds no difference, that of Holm's second step does not.
 #[test]
 fn a_difference_is_told_with_the_interval_that_showed_it() {
