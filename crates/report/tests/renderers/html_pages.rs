@@ -119,7 +119,7 @@ pub fn readings(
 }
 
 /// An import with the value of each of its records, which is all that these hold.
-fn with_values(mut campaign: Campaign) -> Campaign {
+pub fn with_values(mut campaign: Campaign) -> Campaign {
     for record in &campaign.records {
         let sample = &record.invocations[0].samples[0];
         let SampleData::Values(values) = &sample.data else { panic!("{sample:?}") };

@@ -2,11 +2,13 @@
 
 use crate::campaigns::{Campaign, emulated, hostile, mixed, undecided};
 use crate::grid::grid;
+use crate::html_pages::with_values;
 use crate::languages::korean;
 use crate::multicore::multicore;
+use crate::stored::{in_blocks, in_rows};
 use crate::{drawn, page, part, rendered};
 use expect_test::expect_file;
-use model::{Histogram, Outcome, Sample, TrialValue};
+use model::{Histogram, ImportedOrder, Outcome, Sample, TrialValue};
 use proptest::prelude::*;
 use report::{Page, view};
 use unicode_width::UnicodeWidthStr;
@@ -65,6 +67,22 @@ fn curves_and_sparklines_are_drawn_for_who_asks() {
     let plain = drawn(&campaign, "terminal", page(80));
     assert!(!plain.contains("by percentile") && !plain.contains("run by run"));
     assert_eq!(plain.lines().last(), text.lines().last(), "the answer stays the last thing said");
+}
+
+/// As on the page: whatever is known of the order of a file, no runs were made in it.
+#[test]
+fn no_import_is_drawn_run_by_run() {
+    for campaign in [with_values(in_blocks()), with_values(in_rows())] {
+        assert!(!view(&campaign.inputs()).values.is_empty(), "there is something to draw");
+        for order in [ImportedOrder::Unknown, ImportedOrder::Rows, ImportedOrder::Column] {
+            let mut campaign = campaign.clone();
+            campaign.plan.imported.as_mut().unwrap().order = order;
+            let text = drawn(&campaign, "terminal", with_plots(100));
+            for words in ["run by run", "Each sign is"] {
+                assert!(!text.contains(words), "{order:?}: {words}: {text}");
+            }
+        }
+    }
 }
 
 #[test]

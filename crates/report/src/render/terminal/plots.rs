@@ -3,6 +3,7 @@
 use super::{BOLD, DIM, Screen, curve, sparkline};
 use crate::distributions::histograms;
 use crate::emulated::mark;
+use crate::observed::Provenance;
 use crate::series::series;
 use crate::view::Report;
 use anstyle::Style;
@@ -58,14 +59,19 @@ impl Screen<'_> {
         self.further(more)
     }
 
+    /// Of imports there are none, as there is no such figure on the page: no file shows that its values
+    /// were measured in the order in which they would stand here.
     fn sparklines(&mut self, report: &Report) -> io::Result<()> {
+        if Provenance::of(report).is_imported() {
+            return Ok(());
+        }
         let found = series(report);
         for series in found.iter().take(MOST_PLOTS).filter(|series| !series.value.is_empty()) {
             let (heading, lines) = sparkline::lines(report, series, self.page);
             self.plot(&heading, &lines)?;
         }
         if found.iter().any(|series| !series.value.is_empty()) {
-            self.paragraph(self.language.word(sparkline::legend(report)), "", DIM)?;
+            self.paragraph(self.language.word(sparkline::LEGEND), "", DIM)?;
         }
         self.further(found.len().saturating_sub(MOST_PLOTS))
     }

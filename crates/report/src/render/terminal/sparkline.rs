@@ -3,7 +3,6 @@
 use super::super::Page;
 use super::{padded, shortened};
 use crate::emulated::hidden;
-use crate::observed::Provenance;
 use crate::quantities::{percent, value};
 use crate::series::Series;
 use crate::view::Report;
@@ -12,19 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
 /// What the signs are.
-pub(super) fn legend(report: &Report) -> &'static str {
-    if Provenance::of(report).is_imported() {
-        return noted!(
-            "Each sign is a value in the order of the file, against the median of its own subject. \
-             The file does not show in which order they were measured."
-        );
-    }
-    noted!(
-        "Each sign is a run in the order of blocks, against the median of its own subject: what \
-         drifts or jumps shows, differences between subjects do not. A blank is a run without a \
-         value."
-    )
-}
+pub(super) const LEGEND: &str = noted!(
+    "Each sign is a run in the order of blocks, against the median of its own subject: what \
+     drifts or jumps shows, differences between subjects do not. A blank is a run without a \
+     value."
+);
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const PLAIN: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
