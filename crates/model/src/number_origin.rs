@@ -1,6 +1,6 @@
 //! Where numbers come from, in one word.
 
-use crate::{CaveatCode, Findings, Plan};
+use crate::{CaveatCode, Findings, Imported, Plan};
 use serde::Serialize;
 
 /// Where the numbers of a campaign come from; of several origins the first that holds.
@@ -21,16 +21,13 @@ pub enum NumberOrigin {
 }
 
 impl NumberOrigin {
-    /// The origin of a plan's numbers. That others simulated them, and that a processor was emulated,
-    /// is known by the findings alone, and only by those of records: without any that of a guest's
-    /// numbers is unknown, although some may have been measured.
+    /// The origin of a plan's numbers. That a processor was emulated is known by the findings alone,
+    /// and only by those of records: without any that of a guest's numbers is unknown, although some
+    /// may have been measured.
     pub fn of(plan: &Plan, findings: Option<&Findings>) -> Self {
-        let is_simulated = |findings: &Findings| {
-            findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Simulated)
-        };
         let is_emulated =
             |findings: &Findings| findings.findings.iter().any(|finding| finding.is_emulated);
-        if plan.is_simulated() || findings.is_some_and(is_simulated) {
+        if plan.has_simulated_numbers() {
             Self::Simulated
         } else if findings.is_some_and(is_emulated) {
             Self::Emulated
@@ -65,11 +62,54 @@ impl NumberOrigin {
     }
 }
 
+impl Plan {
+    /// Whether its numbers were simulated, here or by others of whom they were imported: they say
+    /// nothing about any machine.
+    pub fn has_simulated_numbers(&self) -> bool {
+        self.is_simulated() || self.imported.as_ref().is_some_and(Imported::is_simulated)
+    }
+}
+
+/// What an import says of the campaign that its numbers come from. The plan stores it as caveats of
+/// the importer, which are data there; those that findings have decide nothing.
+impl Imported {
+    /// Whether others simulated numbers of it.
+    pub fn is_simulated(&self) -> bool {
+        self.says(CaveatCode::Simulated)
+    }
+
+    /// Whether nothing bound records of it, so that nobody can know if they were edited.
+    pub fn is_unbound(&self) -> bool {
+        self.says(CaveatCode::EvidenceUnbound)
+    }
+
+    fn says(&self, code: CaveatCode) -> bool {
+        self.caveats.iter().any(|caveat| caveat.code == code)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::VmSettings;
     use crate::fixtures::PLAN;
+    use crate::{Caveat, VmSettings};
+
+    #[test]
+    fn that_others_simulated_its_numbers_is_said_by_an_import_and_by_no_finding() {
+        let stored = r#"{"format":"csv","file":"f","digest":"d","design":"blocked"}"#;
+        let plan: Plan = serde_json::from_str(PLAN).unwrap();
+        let of = |codes: &[CaveatCode]| {
+            let mut imported: Imported = serde_json::from_str(stored).unwrap();
+            imported.caveats = codes.iter().map(|code| Caveat::new(*code, "told")).collect();
+            let venue = "import".to_owned();
+            let plan = Plan { venue, imported: Some(imported), ..plan.clone() };
+            (NumberOrigin::of(&plan, None), plan.has_simulated_numbers(), plan.is_simulated())
+        };
+        assert_eq!(of(&[]), (NumberOrigin::Imported, false, false));
+        assert_eq!(of(&[CaveatCode::EvidenceUnbound]), (NumberOrigin::Imported, false, false));
+        assert_eq!(of(&[CaveatCode::Simulated]), (NumberOrigin::Simulated, true, false));
+        assert!(plan.has_simulated_numbers() && plan.is_simulated());
+    }
 
     #[test]
     fn without_findings_a_plan_tells_of_a_simulator_and_not_which_processor_a_guest_has() {

@@ -26,18 +26,18 @@ pub enum Provenance {
     Ran,
     /// The simulator made them up.
     Simulated,
-    /// They are numbers of others, who told so many replicates by blocks; that others simulated them
-    /// is told by a caveat.
+    /// They are numbers of others, who told so many replicates by blocks; whether others simulated
+    /// them is no part of it.
     ImportedBlocks,
     /// They are numbers of others, without blocks.
     ImportedRows,
 }
 
 impl Provenance {
-    /// `design.imported` of an import, else `findings.caveats` of a simulation. Of an import nobody knows
+    /// `design.imported` of an import, else `is_simulated` of a simulation. Of an import nobody knows
     /// here how it was simulated.
     pub(crate) fn of(report: &Report) -> Self {
-        Self::of_parts(report.is_simulated(), report.design.imported.as_ref())
+        Self::of_parts(report.is_simulated, report.design.imported.as_ref())
     }
 
     /// The origin of a plan's numbers.

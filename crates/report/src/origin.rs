@@ -20,7 +20,7 @@ pub(crate) fn origin(report: &Report, language: Language) -> String {
     }
     let quick = if design.is_quick { language.word("quick mode, ") } else { "" };
     let duration = design.duration_words(language);
-    let place = if report.is_simulated() {
+    let place = if report.is_simulated {
         say!(language, "{duration} of simulated time; no real machine", duration)
     } else {
         say!(

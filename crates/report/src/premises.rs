@@ -41,9 +41,9 @@ fn origins(report: &Report) -> Vec<String> {
     let imported = report.design.imported.as_ref().map(|from| {
         say!(language, "Imported from {file} ({format}).", file = from.file, format = from.format)
     });
-    let simulated = report
-        .is_simulated()
-        .then(|| language.word("Simulated: no machine was measured.").to_owned());
+    let is_simulated = report.is_simulated;
+    let simulated =
+        is_simulated.then(|| language.word("Simulated: no machine was measured.").to_owned());
     let is_emulated = report.findings.findings.iter().any(|finding| finding.is_emulated);
     let emulated = is_emulated.then(|| {
         language.word("Emulated processor: ratios may be read, values may not.").to_owned()

@@ -74,6 +74,10 @@ pub struct Report {
     /// hold them all the same.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hides_absolute: bool,
+    /// Whether its numbers were simulated, here or by others, and say nothing about a machine: its
+    /// plan says so ([`Plan::has_simulated_numbers`]). Absent in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_simulated: bool,
     /// One number for each completed trial and metric.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<TrialValue>,
@@ -92,12 +96,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether its numbers say nothing about a machine. Its plan knew; a report that is read again
-    /// has it of the judge, whatever its venue is called.
-    pub fn is_simulated(&self) -> bool {
-        self.findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Simulated)
-    }
-
     /// Whether plan, experiment or records are not as they were written, so that no step which they
     /// show was observed.
     pub(crate) fn is_evidence_changed(&self) -> bool {
@@ -341,6 +339,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         plan_digest: plan.digest.clone(),
         units: units(plan),
         hides_absolute,
+        is_simulated: plan.has_simulated_numbers(),
         values: inputs.values.to_vec(),
         records: inputs.records.clone(),
         binding: inputs.binding,

@@ -329,7 +329,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     } else {
         language.word("blocks")
     };
-    if report.is_simulated() {
+    if report.is_simulated {
         let text = say!(
             language,
             "{blocks} {kind} of {subjects} subjects{quick}; workloads {workloads}; {trials} \

@@ -181,6 +181,14 @@ fn each_step_that_was_observed_is_stated_in_korean_as_in_english() {
     assert!(english.contains(MADE_UP) && korean.contains(MADE_UP_IN_KOREAN));
 }
 
+/// The same import of a file that says that its numbers were simulated.
+fn simulated_by_others(mut campaign: Campaign) -> Campaign {
+    let told = Caveat::new(CaveatCode::Simulated, "by the caveats in the file");
+    campaign.plan.imported.as_mut().unwrap().caveats.push(told.clone());
+    campaign.findings.caveats.push(told);
+    campaign
+}
+
 /// Of an import of simulated numbers nobody saw how they were simulated.
 #[test]
 fn an_import_of_simulated_numbers_says_so_and_of_its_design_only_what_its_file_shows() {
@@ -189,10 +197,9 @@ fn an_import_of_simulated_numbers_says_so_and_of_its_design_only_what_its_file_s
         let (_, checks) = texts.split_once("==== checks of the page\n").unwrap();
         checks.lines().map(str::to_owned).collect()
     };
-    for mut campaign in [in_blocks(), in_rows()] {
+    for campaign in [in_blocks(), in_rows()] {
         let before = checks(&campaign);
-        let told = Caveat::new(CaveatCode::Simulated, "by the caveats in the file");
-        campaign.findings.caveats.push(told);
+        let campaign = simulated_by_others(campaign);
         let after = checks(&campaign);
         assert_eq!(before.len(), after.len());
         let both = before.iter().zip(&after);
@@ -314,8 +321,29 @@ fn each_origin_has_a_word_and_what_was_simulated_or_emulated_has_it_before_an_im
     let mut twice = in_blocks();
     twice.findings.findings[0].is_emulated = true;
     assert_eq!(of(&twice), "emulated");
-    twice.findings.caveats.push(Caveat::new(CaveatCode::Simulated, "by the caveats in the file"));
-    assert_eq!(of(&twice), "simulated");
+    assert_eq!(of(&simulated_by_others(twice)), "simulated");
+}
+
+/// Plan and findings have it as facts, and caveats of findings are only shown.
+#[test]
+fn where_numbers_come_from_is_told_without_any_caveat_that_says_it() {
+    let told = |campaign: &Campaign| {
+        let report = view(&campaign.inputs());
+        let all = premises(&report).into_iter().filter(|one| one.about == "origin");
+        let origin: Vec<String> = all.map(|one| one.text).collect();
+        let text = on_one_line(&drawn(campaign, "terminal", page(100)));
+        let word = NumberOrigin::of(&campaign.plan, Some(&campaign.findings)).word();
+        (origin, word, report.is_simulated, text.contains("no real machine"))
+    };
+    let others = [in_blocks(), in_rows()].map(simulated_by_others);
+    for campaign in of_each_origin().map(|(_, campaign)| campaign).into_iter().chain(others) {
+        let mut bare = campaign.clone();
+        bare.findings.caveats.clear();
+        bare.findings.findings.iter_mut().for_each(|finding| finding.caveats.clear());
+        assert_eq!(told(&bare), told(&campaign));
+    }
+    let (origin, ..) = told(&simulated_by_others(in_rows()));
+    assert!(origin.iter().any(|text| text == "Simulated: no machine was measured."), "{origin:?}");
 }
 
 /// By which words premises tell an origin; none of what was measured.

@@ -63,7 +63,7 @@ fn written(
     let head = GateHead { name: &plan.name, premises: premises(report) };
     let told = |result| {
         let would_tell = GateResult::what_would_tell(result, plan, &report.findings, results.len());
-        let mark = mark(result, report.is_simulated());
+        let mark = mark(result, report.is_simulated);
         GateLine { result, mark, evidence: evidence(result, would_tell) }
     };
     let told: Vec<GateLine<'_>> = results.iter().map(told).collect();

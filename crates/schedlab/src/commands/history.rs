@@ -7,8 +7,8 @@ use crate::output::{print, print_data, tell};
 use contract::shared_names::DIRECTORY;
 use contract::{Error, Result};
 use model::{
-    Background, BackgroundSession, Caveat, CaveatCode, Direction, Finding, Findings, Interval,
-    ParameterValue, Plan, Question, Role, Subject, inert, round_significant as round,
+    Background, BackgroundSession, Binding, CaveatCode, Direction, Finding, Findings, Imported,
+    Interval, ParameterValue, Plan, Question, Role, Subject, inert, round_significant as round,
 };
 use report::{Language, Provenance, confidence};
 use serde::Serialize;
@@ -46,15 +46,14 @@ enum HistoryOrigin {
 }
 
 impl HistoryOrigin {
-    fn of(plan: &Plan, findings: &Findings, finding: &Finding) -> Self {
-        let is_simulated =
-            || findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Simulated);
+    fn of(plan: &Plan, finding: &Finding) -> Self {
+        let is_simulated = plan.has_simulated_numbers();
         match Provenance::of_plan(plan) {
             Provenance::Ran if finding.is_emulated => Self::Emulated,
             Provenance::Ran => Self::Measured,
             Provenance::Simulated => Self::Simulated,
             // Of several origins the first that holds, as `NumberOrigin` has them.
-            Provenance::ImportedBlocks | Provenance::ImportedRows if is_simulated() => {
+            Provenance::ImportedBlocks | Provenance::ImportedRows if is_simulated => {
                 Self::ImportedSimulated
             }
             Provenance::ImportedBlocks | Provenance::ImportedRows if finding.is_emulated => {
@@ -283,7 +282,7 @@ fn collect(
             name: &campaign,
             plan: &loaded.plan,
             findings: &findings,
-            is_unbound: is_unbound(&loaded.caveats, &findings),
+            is_unbound: is_unbound(&loaded.plan, loaded.binding),
         };
         for finding in &findings.findings {
             if finding.question.role == Role::Primary && is_wanted(finding) {
@@ -317,9 +316,8 @@ fn told_apart(own: &[(String, String)], all: &[Conditions]) -> String {
 }
 
 /// Whether records of it, or of what it was imported from, are bound to nothing.
-fn is_unbound(of_store: &[Caveat], findings: &Findings) -> bool {
-    let mut all = of_store.iter().chain(&findings.caveats);
-    all.any(|caveat| caveat.code == CaveatCode::EvidenceUnbound)
+fn is_unbound(plan: &Plan, binding: Binding) -> bool {
+    binding == Binding::Absent || plan.imported.as_ref().is_some_and(Imported::is_unbound)
 }
 
 fn is_meant(finding: &Finding, arguments: &History) -> bool {
@@ -359,7 +357,7 @@ fn note(
         levels(subject, reference, false),
         levels(reference, subject, false),
     ];
-    let origin = HistoryOrigin::of(judged.plan, judged.findings, finding);
+    let origin = HistoryOrigin::of(judged.plan, finding);
     let of_key = by_question.entry((names.clone(), origin)).or_default();
     let series = of_key.entry(conditions(judged.plan, question, reference)).or_insert_with(|| {
         let [workload, metric, subject, reference, subject_levels, reference_levels] = names;
@@ -602,8 +600,8 @@ fn sparkline(points: &[Point]) -> String {
 mod tests {
     use super::*;
     use model::{
-        DecidingInterval, Effect, ImportedDesign, ImportedOrder, Look, NumberOrigin, Obstacle,
-        Verdict,
+        Caveat, DecidingInterval, Effect, ImportedDesign, ImportedOrder, Look, NumberOrigin,
+        Obstacle, Verdict,
     };
 
     /// `b` against `a`, so many times better.
@@ -642,7 +640,13 @@ mod tests {
     }
 
     fn imported() -> Plan {
-        let imported = fixtures::imported(ImportedDesign::Blocked, ImportedOrder::Rows);
+        imported_with(&[])
+    }
+
+    /// An import of which the importer noticed this.
+    fn imported_with(codes: &[CaveatCode]) -> Plan {
+        let mut imported = fixtures::imported(ImportedDesign::Blocked, ImportedOrder::Rows);
+        imported.caveats = codes.iter().map(|code| Caveat::new(*code, "told")).collect();
         Plan { imported: Some(imported), ..plan(&[], &[]) }
     }
 
@@ -651,7 +655,7 @@ mod tests {
         let (mut by_question, mut problems) = (ByQuestion::new(), Vec::new());
         for (number, (plan, findings)) in campaigns.iter().enumerate() {
             let name = format!("night-{number:02}");
-            let is_unbound = is_unbound(&[], findings);
+            let is_unbound = is_unbound(plan, Binding::Checked);
             let judged = JudgedCampaign { name: &name, plan, findings, is_unbound };
             problems.extend(note(&mut by_question, &judged, &findings.findings[0]));
         }
@@ -677,19 +681,19 @@ mod tests {
 
     #[test]
     fn numbers_of_another_origin_are_another_series_and_the_heading_says_which() {
-        let of = |plan: Plan, is_emulated: bool, told: &[CaveatCode]| {
+        // No finding has a caveat that says it.
+        let of = |plan: Plan, is_emulated: bool| {
             let finding = Finding { is_emulated, ..finding(1.1) };
-            let caveats = told.iter().map(|code| Caveat::new(*code, "told")).collect();
-            (plan, Findings { caveats, ..fixtures::findings(vec![finding]) })
+            (plan, fixtures::findings(vec![finding]))
         };
         let simulated = Plan { venue: "sim".to_owned(), ..plan(&[], &[]) };
         let all = series(&[
-            of(plan(&[], &[]), false, &[]),
-            of(plan(&[], &[]), true, &[]),
-            of(simulated, false, &[CaveatCode::Simulated]),
-            of(imported(), false, &[]),
-            of(imported(), true, &[]),
-            of(imported(), false, &[CaveatCode::Simulated]),
+            of(plan(&[], &[]), false),
+            of(plan(&[], &[]), true),
+            of(simulated, false),
+            of(imported(), false),
+            of(imported(), true),
+            of(imported_with(&[CaveatCode::Simulated]), false),
         ]);
         let heads: Vec<String> = all.iter().map(heading).collect();
         let expected: Vec<String> = [
@@ -714,14 +718,13 @@ mod tests {
     fn of_several_origins_the_first_is_that_of_the_live_view() {
         let emulated = Finding { is_emulated: true, ..finding(1.1) };
         let findings = fixtures::findings(vec![emulated.clone()]);
-        let simulated = Caveat::new(CaveatCode::Simulated, "told");
-        for (caveats, origin, live) in [
-            (vec![simulated], HistoryOrigin::ImportedSimulated, NumberOrigin::Simulated),
-            (Vec::new(), HistoryOrigin::ImportedEmulated, NumberOrigin::Emulated),
+        let simulated = imported_with(&[CaveatCode::Simulated]);
+        for (plan, origin, live) in [
+            (simulated, HistoryOrigin::ImportedSimulated, NumberOrigin::Simulated),
+            (imported(), HistoryOrigin::ImportedEmulated, NumberOrigin::Emulated),
         ] {
-            let findings = Findings { caveats, ..findings.clone() };
-            assert_eq!(HistoryOrigin::of(&imported(), &findings, &emulated), origin);
-            assert_eq!(NumberOrigin::of(&imported(), Some(&findings)), live);
+            assert_eq!(HistoryOrigin::of(&plan, &emulated), origin);
+            assert_eq!(NumberOrigin::of(&plan, Some(&findings)), live);
         }
     }
 
@@ -937,12 +940,13 @@ mod tests {
 
     #[test]
     fn evidence_that_nothing_binds_is_marked() {
-        let loose = Caveat::new(CaveatCode::EvidenceUnbound, "6 of 12 records");
-        let none = fixtures::findings(vec![finding(1.1)]);
-        let told = Findings { caveats: vec![loose.clone()], ..none.clone() };
-        assert!(is_unbound(&[loose], &none) && is_unbound(&[], &told));
-        assert!(!is_unbound(&[], &none));
-        let all = series(&[(imported(), none), (imported(), told)]);
+        let loose = imported_with(&[CaveatCode::EvidenceUnbound]);
+        assert!(is_unbound(&imported(), Binding::Absent));
+        assert!(is_unbound(&loose, Binding::Checked));
+        assert!(!is_unbound(&imported(), Binding::Checked));
+        // No finding has the caveat.
+        let found = fixtures::findings(vec![finding(1.1)]);
+        let all = series(&[(imported(), found.clone()), (loose, found)]);
         let text = drawn(&all[0]);
         let marked: Vec<&str> =
             text.lines().filter(|line| line.ends_with("; EVIDENCE_UNBOUND")).collect();

@@ -196,7 +196,7 @@ fn seen(report: &Report, check: &CheckWithCaveats) -> String {
 /// What speaks most against believing it.
 pub(super) fn main_caveat(report: &Report) -> String {
     let language = report.language;
-    if report.is_simulated() {
+    if report.is_simulated {
         return language.word("simulated: no machine was measured").to_owned();
     }
     if report.hides_absolute {

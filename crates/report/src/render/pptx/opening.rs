@@ -34,7 +34,7 @@ fn banners(report: &Report) -> Vec<&'static str> {
     let design = &report.design;
     let language = report.language;
     [
-        (report.is_simulated(), language.word("Simulated: no machine was measured.")),
+        (report.is_simulated, language.word("Simulated: no machine was measured.")),
         (
             report.hides_absolute,
             language.word("Emulated processor: ratios may be read, values may not."),
