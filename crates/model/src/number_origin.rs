@@ -1,6 +1,6 @@
 //! Where numbers come from, in one word.
 
-use crate::{CaveatCode, Findings, Imported, Plan};
+use crate::{CaveatCode, Finding, Findings, Imported, Plan};
 use serde::Serialize;
 
 /// Where the numbers of a campaign come from; of several origins the first that holds.
@@ -27,11 +27,22 @@ impl NumberOrigin {
     pub fn of(plan: &Plan, findings: Option<&Findings>) -> Self {
         let is_emulated =
             |findings: &Findings| findings.findings.iter().any(|finding| finding.is_emulated);
+        Self::by_processor(plan, findings.map(is_emulated))
+    }
+
+    /// The origin of the numbers that one finding of the plan rests on: others of it may rest on those
+    /// of another processor.
+    pub fn of_finding(plan: &Plan, finding: &Finding) -> Self {
+        Self::by_processor(plan, Some(finding.is_emulated))
+    }
+
+    /// The same by whether a processor was emulated, where any record says it.
+    fn by_processor(plan: &Plan, is_emulated: Option<bool>) -> Self {
         if plan.has_simulated_numbers() {
             Self::Simulated
-        } else if findings.is_some_and(is_emulated) {
+        } else if is_emulated == Some(true) {
             Self::Emulated
-        } else if findings.is_none() && plan.boots_guests() {
+        } else if is_emulated.is_none() && plan.boots_guests() {
             Self::Unknown
         } else if plan.imported.is_some() {
             Self::Imported

@@ -19,7 +19,10 @@ pub(crate) const LEAST_TESTED: usize = 6;
 /// show neither.
 pub(crate) const LEAST_ORDERS: usize = 6;
 
-/// Where the numbers of a report come from.
+/// Where the numbers of a report come from, as far as it decides which steps of a run may be stated
+/// of them: who ran it, and in which design. What processor it was is no part of that, and so neither
+/// this nor [`model::NumberOrigin`] is made of the other; both have it of the plan that numbers were
+/// simulated ([`Plan::has_simulated_numbers`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provenance {
     /// Trials ran, on this machine or in guests.
@@ -42,7 +45,7 @@ impl Provenance {
 
     /// The origin of a plan's numbers.
     pub fn of_plan(plan: &Plan) -> Self {
-        Self::of_parts(plan.is_simulated(), plan.imported.as_ref())
+        Self::of_parts(plan.has_simulated_numbers(), plan.imported.as_ref())
     }
 
     fn of_parts(is_simulated: bool, imported: Option<&Imported>) -> Self {

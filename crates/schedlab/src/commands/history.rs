@@ -8,9 +8,10 @@ use contract::shared_names::DIRECTORY;
 use contract::{Error, Result};
 use model::{
     Background, BackgroundSession, Binding, CaveatCode, Direction, Finding, Findings, Imported,
-    Interval, ParameterValue, Plan, Question, Role, Subject, inert, round_significant as round,
+    Interval, NumberOrigin, ParameterValue, Plan, Question, Role, Subject, inert,
+    round_significant as round,
 };
-use report::{Language, Provenance, confidence};
+use report::{Language, confidence};
 use serde::Serialize;
 use stats::change_points;
 use std::collections::BTreeMap;
@@ -46,20 +47,18 @@ enum HistoryOrigin {
 }
 
 impl HistoryOrigin {
+    /// The origin of the numbers that a finding rests on, as [`NumberOrigin`] decides it. That is one
+    /// word, which live views say of a campaign; a series tells numbers of others from those of this
+    /// program, too, whatever processor they are of.
     fn of(plan: &Plan, finding: &Finding) -> Self {
-        let is_simulated = plan.has_simulated_numbers();
-        match Provenance::of_plan(plan) {
-            Provenance::Ran if finding.is_emulated => Self::Emulated,
-            Provenance::Ran => Self::Measured,
-            Provenance::Simulated => Self::Simulated,
-            // Of several origins the first that holds, as `NumberOrigin` has them.
-            Provenance::ImportedBlocks | Provenance::ImportedRows if is_simulated => {
-                Self::ImportedSimulated
-            }
-            Provenance::ImportedBlocks | Provenance::ImportedRows if finding.is_emulated => {
-                Self::ImportedEmulated
-            }
-            Provenance::ImportedBlocks | Provenance::ImportedRows => Self::Imported,
+        match (NumberOrigin::of_finding(plan, finding), plan.imported.is_some()) {
+            (NumberOrigin::Simulated, false) => Self::Simulated,
+            (NumberOrigin::Simulated, true) => Self::ImportedSimulated,
+            (NumberOrigin::Emulated, false) => Self::Emulated,
+            (NumberOrigin::Emulated, true) => Self::ImportedEmulated,
+            (NumberOrigin::Imported, _) => Self::Imported,
+            // A finding rests on records, which say what the processor was: none is unknown.
+            (NumberOrigin::Measured | NumberOrigin::Unknown, _) => Self::Measured,
         }
     }
 
@@ -600,8 +599,7 @@ fn sparkline(points: &[Point]) -> String {
 mod tests {
     use super::*;
     use model::{
-        Caveat, DecidingInterval, Effect, ImportedDesign, ImportedOrder, Look, NumberOrigin,
-        Obstacle, Verdict,
+        Caveat, DecidingInterval, Effect, ImportedDesign, ImportedOrder, Look, Obstacle, Verdict,
     };
 
     /// `b` against `a`, so many times better.
@@ -725,6 +723,21 @@ mod tests {
         ] {
             assert_eq!(HistoryOrigin::of(&plan, &emulated), origin);
             assert_eq!(NumberOrigin::of(&plan, Some(&findings)), live);
+        }
+    }
+
+    #[test]
+    fn the_origin_of_a_series_is_the_word_of_live_views_behind_what_says_that_it_was_imported() {
+        let simulated = Plan { venue: "sim".to_owned(), ..plan(&[], &[]) };
+        let by_others = imported_with(&[CaveatCode::Simulated]);
+        for plan in [plan(&[], &[]), simulated, imported(), by_others] {
+            for is_emulated in [false, true] {
+                let finding = Finding { is_emulated, ..finding(1.1) };
+                let word = NumberOrigin::of_finding(&plan, &finding).word();
+                let words = HistoryOrigin::of(&plan, &finding).words();
+                assert_eq!(words.rsplit(", ").next(), Some(word));
+                assert_eq!(words.starts_with("imported"), plan.imported.is_some(), "{words}");
+            }
         }
     }
 
