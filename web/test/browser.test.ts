@@ -189,6 +189,17 @@ describe.skipIf(!program)("in a browser", () => {
     expect(await says(false)).toEqual(["Emulated processor: values are shown as you asked, and are no real processor's."]);
   });
 
+  test("that numbers were simulated is told by a fact, whatever the warnings are", async () => {
+    const says = async (is_simulated: boolean): Promise<number> => {
+      const { page } = await open(JSON.stringify({ ...golden("measured"), is_simulated, caveats: [] }), 1440, "light");
+      const count = await page.locator(".banner", { hasText: "Simulated: no machine was measured." }).count();
+      await page.close();
+      return count;
+    };
+    expect(await says(true)).toBe(1);
+    expect(await says(false)).toBe(0);
+  });
+
   test("the subjects are told by their levels, and the design by its numbers", async () => {
     const { page } = await open(goldenText("measured"), 1440, "light");
     const rows = await page.$$eval("#design tbody tr", (all) => all.map((row) => [...row.children].map(({ textContent }) => textContent)));

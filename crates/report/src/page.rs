@@ -98,6 +98,10 @@ struct PageData<'r> {
     notes: &'r [String],
     reproduce: &'r [String],
     plan_digest: &'r str,
+    /// Whether its numbers were simulated, here or by others of whom they were imported.
+    #[serde(skip_serializing_if = "Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    is_simulated: bool,
     /// Whether any verdict rests on an emulated processor, whether its values are shown or not.
     #[serde(skip_serializing_if = "Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
@@ -291,6 +295,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         notes: &report.notes,
         reproduce: &report.reproduce,
         plan_digest: &report.plan_digest,
+        is_simulated: report.is_simulated,
         is_emulated: findings.findings.iter().any(|finding| finding.is_emulated),
         hides_absolute: report.hides_absolute,
     }

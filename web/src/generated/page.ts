@@ -510,6 +510,8 @@ export interface PageData {
   notes: Array<string>;
   reproduce: Array<string>;
   plan_digest: string;
+  /** Whether its numbers were simulated, here or by others of whom they were imported. */
+  is_simulated?: boolean;
   /** Whether any verdict rests on an emulated processor, whether its values are shown or not. */
   is_emulated?: boolean;
   hides_absolute: boolean;

@@ -69,8 +69,8 @@ interface Warned {
   isQuick: boolean;
 }
 
-export const warnedOf = ({ caveats, is_emulated, hides_absolute, design }: Page): Warned => ({
-  isSimulated: caveats.some(({ code }) => code === "SIMULATED"),
+export const warnedOf = ({ is_simulated, is_emulated, hides_absolute, design }: Page): Warned => ({
+  isSimulated: is_simulated === true,
   isEmulated: is_emulated === true,
   hidesAbsolute: hides_absolute,
   isQuick: design.is_quick,

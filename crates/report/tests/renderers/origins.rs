@@ -333,7 +333,10 @@ fn where_numbers_come_from_is_told_without_any_caveat_that_says_it() {
         let origin: Vec<String> = all.map(|one| one.text).collect();
         let text = on_one_line(&drawn(campaign, "terminal", page(100)));
         let word = NumberOrigin::of(&campaign.plan, Some(&campaign.findings)).word();
-        (origin, word, report.is_simulated, text.contains("no real machine"))
+        let page = page_json(&report).unwrap();
+        let is_simulated = page.contains(r#""is_simulated":true"#);
+        assert_eq!(is_simulated, report.is_simulated);
+        (origin, word, is_simulated, text.contains("no real machine"))
     };
     let others = [in_blocks(), in_rows()].map(simulated_by_others);
     for campaign in of_each_origin().map(|(_, campaign)| campaign).into_iter().chain(others) {
