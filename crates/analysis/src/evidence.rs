@@ -47,6 +47,7 @@ pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
         trend.outcome = TrendOutcome::Untested;
         trend.reason = Some(reason.clone());
     }
+    findings.is_evidence_changed = true;
     findings.caveats.extend_from_slice(flaws);
     findings.caveats.sort();
 }
@@ -92,6 +93,7 @@ mod tests {
         assert!(ranks.all(|rank| (rank.rank, rank.worst) == (1, 2)), "nobody is ahead");
         assert!(of_case.co_best.is_empty());
         assert!(withheld.caveats.contains(&flaw));
+        assert_eq!([&untouched, &withheld].map(|one| one.is_evidence_changed), [false, true]);
     }
 
     #[test]
@@ -113,6 +115,7 @@ mod tests {
             withhold(&mut findings, &plan, &[]);
             let finding = &findings.findings[0];
             assert_eq!(finding.obstacle == Some(Obstacle::ChangedEvidence), is_withheld);
+            assert_eq!(findings.is_evidence_changed, is_withheld);
             let told = findings.caveats.iter().filter(|one| *one == caveat).count();
             assert_eq!(told, 1, "{:?}", findings.caveats);
         }

@@ -59,6 +59,7 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement
         alpha: plan.alpha,
         gate_alpha: strictest_alpha(plan),
         is_unfinished: false,
+        is_evidence_changed: false,
         families: BTreeMap::from([(DECLARED_FAMILY.to_owned(), family.len())]),
         rankings: Vec::new(),
         use_cases: use_cases(gathered),

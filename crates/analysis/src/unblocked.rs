@@ -72,6 +72,7 @@ pub(crate) fn judge(
         alpha: plan.alpha,
         gate_alpha: strictest_alpha(plan),
         is_unfinished: false,
+        is_evidence_changed: false,
         families,
         rankings: rankings(plan, &findings),
         use_cases: Vec::new(),

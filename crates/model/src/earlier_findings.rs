@@ -23,9 +23,10 @@ impl Findings {
         if FINDINGS_BEFORE_OBSTACLES.contains(&self.format.as_str()) {
             self.take_obstacles_of_caveats();
         }
-        // Both are optional in every format: where they are absent, an earlier version may have
+        // All are optional in every format: where they are absent, an earlier version may have
         // written the caveat alone.
         self.is_unfinished |= has(&self.caveats, CaveatCode::Unfinished);
+        self.is_evidence_changed |= has(&self.caveats, CaveatCode::EvidenceChanged);
         for trend in &mut self.trends {
             trend.is_emulated |= has(&trend.caveats, CaveatCode::Tcg);
         }

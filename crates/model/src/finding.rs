@@ -22,6 +22,10 @@ pub struct Findings {
     /// Whether the campaign can still go on: nothing of it is decided before its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unfinished: bool,
+    /// Whether the plan, the experiment or the records are not as they were written, of the campaign or
+    /// of what it was imported from: no verdict rests on them, and no step that they show was observed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_evidence_changed: bool,
     /// How many comparisons each family corrects together, by its name.
     pub families: BTreeMap<String, usize>,
     /// Primary findings first, then controls, then the screen of secondary metrics.

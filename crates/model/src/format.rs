@@ -66,7 +66,7 @@ pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/15";
 /// confirmed by equivalence; of the sixth and the seventh, the seventh has trends. The fifth and
 /// those before tell obstacles, odds and emulation by
 /// caveats alone ([`crate::Findings::with_facts_of_caveats`]), as every format may tell that a
-/// campaign is unfinished or a trend emulated; of these the fifth has trends. The
+/// campaign is unfinished, its evidence changed or a trend emulated; of these the fifth has trends. The
 /// third has claims as the second format of plans; the second has claims about one comparison
 /// each, and does not count broken rules.
 pub const FINDINGS_FORMATS: [&str; 14] = [
@@ -369,7 +369,27 @@ mod tests {
         assert_eq!(back.with_facts_of_caveats(), known);
 
         let none: Findings = serde_json::from_str(FINDINGS).unwrap();
-        assert!(!none.with_facts_of_caveats().is_unfinished);
+        let none = none.with_facts_of_caveats();
+        assert!(!none.is_unfinished && !none.is_evidence_changed);
+    }
+
+    #[test]
+    fn changed_evidence_is_a_fact_that_earlier_findings_told_by_a_caveat() {
+        let told = serde_json::to_string(&[Caveat::new(CaveatCode::EvidenceChanged, "told")]);
+        let told = format!(r#""failures":[],"caveats":{}"#, told.unwrap());
+        let text = FINDINGS.replace(r#""failures":[],"caveats":[]"#, &told);
+        let stored: Findings = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&stored).unwrap(), text, "as it was stored");
+        assert!(!stored.is_evidence_changed);
+        let mut known = stored.with_facts_of_caveats();
+        assert!(known.is_evidence_changed);
+
+        // What a caveat says changes nothing of what has the fact.
+        known.caveats.clear();
+        let text = serde_json::to_string(&known).unwrap();
+        assert!(text.contains(r#""is_evidence_changed":true"#), "{text}");
+        let back: Findings = serde_json::from_str(&text).unwrap();
+        assert_eq!(back.with_facts_of_caveats(), known);
     }
 
     #[test]

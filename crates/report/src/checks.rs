@@ -476,12 +476,11 @@ pub(crate) fn trials(report: &Report) -> Check {
     check
 }
 
-/// Whether plan and records are as they were written (`binding`, and the caveats of the judge).
+/// Whether plan and records are as they were written (`binding`, `findings.is_evidence_changed`).
 fn evidence(report: &Report) -> CheckWithCaveats {
     let language = report.language;
     let code = CaveatCode::EvidenceChanged;
-    let is_changed = report.caveats.iter().any(|caveat| caveat.code == code.as_str());
-    let (state, detail, caveats) = if is_changed {
+    let (state, detail, caveats) = if report.is_evidence_changed() {
         (CheckState::Failed, code.as_str().to_owned(), vec![code.as_str()])
     } else {
         let (state, words) = match report.binding {

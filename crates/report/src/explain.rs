@@ -7,9 +7,7 @@ use crate::quantities::{
     against, bracketed, confidence, digits, direction, effects_found, p_value, percent, value,
 };
 use crate::verdict_table::words;
-use model::{
-    Binding, Caveat, CaveatCode, Effect, Finding, Findings, Question, Role, Strength, Verdict,
-};
+use model::{Binding, Caveat, Effect, Finding, Findings, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
 
 /// Blocks whose differences are all named.
@@ -43,7 +41,7 @@ impl<'a> ExplainContext<'a> {
 
     /// Whether plan, experiment or records are not as they were written.
     fn is_evidence_changed(&self) -> bool {
-        self.of_campaign().any(|caveat| caveat.code == CaveatCode::EvidenceChanged)
+        self.findings.is_evidence_changed
     }
 
     /// Whether its numbers were not collected in blocks.

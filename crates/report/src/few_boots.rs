@@ -21,28 +21,15 @@ const EACH: &str =
 /// What the verdicts of a report cannot show. None of more boots, where a record does not name its
 /// own, where there are no verdicts, or of evidence that is not as it was written.
 pub(crate) fn few_boots(report: &Report) -> Option<String> {
-    if report.is_evidence_changed() {
-        return None;
-    }
-    told(&report.findings, &report.records, report.language)
+    few_boots_of(&report.findings, &report.records, report.language)
 }
 
-/// The same where no report stands around it, with what the store says of the campaign's files.
-pub fn few_boots_of(
-    findings: &Findings,
-    records: &[Record],
-    store_caveats: &[Caveat],
-    language: Language,
-) -> Option<String> {
-    let mut caveats = findings.caveats.iter().chain(store_caveats);
-    if caveats.any(|one| one.code == CaveatCode::EvidenceChanged) {
+/// The same where no report stands around it. The sentence is how the caveats of boots are shown: it
+/// stands where they do, and says with the records what they mean.
+pub fn few_boots_of(findings: &Findings, records: &[Record], language: Language) -> Option<String> {
+    if findings.is_evidence_changed {
         return None;
     }
-    told(findings, records, language)
-}
-
-/// The same of records that are as they were written.
-fn told(findings: &Findings, records: &[Record], language: Language) -> Option<String> {
     let is_of_boots =
         |one: &Caveat| matches!(one.code, CaveatCode::SingleBoot | CaveatCode::FewBoots);
     if !findings.caveats.iter().any(is_of_boots) || judged(findings).next().is_none() {

@@ -99,7 +99,7 @@ impl Report {
     /// Whether plan, experiment or records are not as they were written, so that no step which they
     /// show was observed.
     pub(crate) fn is_evidence_changed(&self) -> bool {
-        self.caveats.iter().any(|caveat| caveat.code == CaveatCode::EvidenceChanged.as_str())
+        self.findings.is_evidence_changed
     }
 
     /// Whether that workload runs for that subject.

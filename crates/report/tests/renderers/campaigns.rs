@@ -51,7 +51,7 @@ impl Campaign {
 
     /// What `explain` is given of its boots.
     pub fn few_boots(&self) -> Option<String> {
-        few_boots_of(&self.findings, &self.records, &self.store_caveats, self.language)
+        few_boots_of(&self.findings, &self.records, self.language)
     }
 }
 

@@ -520,15 +520,20 @@ fn nothing_passes_and_no_step_is_stated_where_the_evidence_was_edited() {
     for step in OF_RECORDS.iter().filter(|step| HAS_PAGE || !is_slide(step)) {
         assert!(all.contains(step), "{step}");
     }
+    campaign.findings.is_evidence_changed = true;
+    let without_caveat = campaign.clone();
     let flaw = Caveat::new(CaveatCode::EvidenceChanged, "the margin is 5 % in place of 2 %");
     campaign.findings.caveats.push(flaw);
-    for (check, state) in states(&campaign) {
-        assert_ne!(state, "passed", "{check}");
-    }
-    for (id, text) in texts("measured", &campaign) {
-        let text = spaced(&text);
-        for step in OF_RECORDS {
-            assert!(!text.contains(step), "{id}: {step}");
+    for campaign in [campaign, without_caveat] {
+        assert_eq!(states(&campaign)["unchanged evidence"], "failed");
+        for (check, state) in states(&campaign) {
+            assert_ne!(state, "passed", "{check}");
+        }
+        for (id, text) in texts("measured", &campaign) {
+            let text = spaced(&text);
+            for step in OF_RECORDS {
+                assert!(!text.contains(step), "{id}: {step}");
+            }
         }
     }
 }
@@ -669,8 +674,10 @@ fn what_few_boots_cannot_show_is_said_of_no_evidence_that_was_edited() {
     let mut campaign = quiet();
     let code = CaveatCode::SingleBoot;
     campaign.findings.caveats.push(Caveat::new(code, "as the test has it"));
+    campaign.findings.is_evidence_changed = true;
+    assert_of_other_boots(&campaign, code, None);
     let flaw = Caveat::new(CaveatCode::EvidenceChanged, "a record was edited");
-    campaign.store_caveats.push(flaw);
+    campaign.findings.caveats.push(flaw);
     assert_of_other_boots(&campaign, code, None);
 }
 

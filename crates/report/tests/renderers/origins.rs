@@ -395,7 +395,8 @@ fn premises_name_a_quick_campaign_other_evidence_and_what_one_boot_cannot_show()
     assert!(told.len() == 1 && told[0].starts_with("EVIDENCE_UNBOUND: "), "{told:?}");
     assert!(!of(&unbound, "attempt")[0].contains("bound"), "it is said once");
     let mut edited = measured();
-    edited.store_caveats.push(Caveat::new(CaveatCode::EvidenceChanged, "by hand"));
+    edited.findings.is_evidence_changed = true;
+    edited.findings.caveats.push(Caveat::new(CaveatCode::EvidenceChanged, "by hand"));
     let told = of(&edited, "evidence");
     assert!(told.len() == 1 && told[0].starts_with("EVIDENCE_CHANGED: "), "{told:?}");
     // No step of edited records was observed.

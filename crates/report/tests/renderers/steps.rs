@@ -47,6 +47,7 @@ fn with_a_failure(campaign: &mut Campaign) {
 fn edited(campaign: &mut Campaign) {
     let flaw = Caveat::new(CaveatCode::EvidenceChanged, "the margin is 5 % in place of 2 %");
     campaign.findings.caveats.push(flaw);
+    campaign.findings.is_evidence_changed = true;
 }
 
 fn without_facts(campaign: &mut Campaign) {
