@@ -10,7 +10,7 @@
 
 use crate::product::{open_below, take_file};
 use crate::tree_build::{TreeBuild, TreeCommand};
-use artefacts::{Error, ErrorKind, Result, digest, files_below};
+use artefacts::{Error, ErrorKind, Result, digest, files_below, remove_tree};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
@@ -88,7 +88,7 @@ impl LockedMaven {
     ) -> Result<TreeCommand> {
         let incoming = self.incoming();
         let fail = |error: io::Error| Error::file("make", &incoming, error);
-        match fs::remove_dir_all(&incoming) {
+        match remove_tree(&incoming) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
             _ => fs::create_dir_all(&incoming).map_err(fail)?,
         }
@@ -118,7 +118,7 @@ impl LockedMaven {
                 None => refused.push(format!("{} is not listed", inside.display())),
             }
         }
-        fs::remove_dir_all(&incoming).map_err(|error| Error::file("remove", &incoming, error))?;
+        remove_tree(&incoming).map_err(|error| Error::file("remove", &incoming, error))?;
         if refused.is_empty() {
             return Ok(taken);
         }

@@ -6,7 +6,7 @@
 
 use crate::product::take_file;
 use crate::user::{BuildUser, Views};
-use artefacts::{Error, Result, files_below};
+use artefacts::{Error, Result, files_below, remove_tree};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ impl TreeBuild<'_> {
             command.args(arguments);
             return Ok(TreeCommand { command, _views: None });
         };
-        match fs::remove_dir_all(self.directory.join(OUTPUTS)) {
+        match remove_tree(&self.directory.join(OUTPUTS)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
             _ => {}
         }
@@ -114,7 +114,7 @@ impl TreeBuild<'_> {
             return take_file(&output, &inside, product, 0o644);
         }
         // What an earlier build left is none of this one.
-        match fs::remove_dir_all(product) {
+        match remove_tree(product) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Error::file("remove", product, error));
             }

@@ -2,6 +2,7 @@
 
 use crate::variables::BuildVariables;
 use artefacts::programs::Programs;
+use artefacts::remove_tree;
 use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
 use rustix::process::{
     Signal, geteuid, getpgid, getppid, set_parent_process_death_signal, setpgid, setsid,
@@ -249,7 +250,7 @@ fn leave_terminal() -> io::Result<()> {
 impl Drop for Views {
     fn drop(&mut self) {
         // In this namespace nothing is mounted there: they are empty, but for the home.
-        let _ = fs::remove_dir_all(&self.root);
+        let _ = remove_tree(&self.root);
     }
 }
 

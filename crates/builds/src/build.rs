@@ -4,7 +4,7 @@ use crate::fragment::{Wish, disobeyed, merged, text_of, wishes};
 use artefacts::commit_entry::put;
 use artefacts::lock::CacheLock;
 use artefacts::programs::{Programs, command, last_lines, output_of};
-use artefacts::{Error, ErrorKind, Result, digest};
+use artefacts::{Error, ErrorKind, Result, digest, remove_tree};
 use build_user::{BuildUser, BuildVariables, Views, take_file};
 use kernels::cache_entry::{
     CONFIG, FORMAT, IMAGE, Stored, directory_name, read_stored, write_stored,
@@ -128,7 +128,7 @@ impl Builder<'_> {
         let outcome = outcome.and_then(|()| put(&draft, &target, &lock));
         if let Err(error) = outcome {
             // The error that matters is the first one; a later build sweeps again.
-            let _ = fs::remove_dir_all(&draft);
+            let _ = remove_tree(&draft);
             return Err(error);
         }
         read_stored(&target).ok_or_else(|| Error::environment(attempted, "it cannot be read back"))
@@ -177,7 +177,7 @@ impl Builder<'_> {
         let mut rest = vec![work, given];
         rest.extend(Some(draft.join("source")).filter(|path| path.exists()));
         for path in rest {
-            fs::remove_dir_all(&path).map_err(|error| Error::file("remove", &path, error))?;
+            remove_tree(&path).map_err(|error| Error::file("remove", &path, error))?;
         }
         fs::remove_file(&log).map_err(|error| Error::file("remove", &log, error))?;
         self.describe_in(draft, name, origin)

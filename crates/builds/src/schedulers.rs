@@ -17,7 +17,7 @@ pub use toolchain::Toolchain;
 use crate::scheduler_name::{SchedulerName, compare};
 use artefacts::lock::CacheLock;
 use artefacts::programs::Programs;
-use artefacts::{Error, ErrorKind, Result, digest, read_entry};
+use artefacts::{Error, ErrorKind, Result, digest, read_entry, remove_tree};
 use build_user::BuildVariables;
 use model::CACHE_DOCUMENT_BYTES;
 use serde::{Deserialize, Serialize};
@@ -307,7 +307,7 @@ impl Schedulers {
         // The program first: without it the page says nothing.
         fs::remove_file(&scheduler.program).map_err(|error| fail(&scheduler.program, error))?;
         let page = self.page_of(&scheduler.id());
-        fs::remove_dir_all(&page).map_err(|error| fail(&page, error))?;
+        remove_tree(&page).map_err(|error| fail(&page, error))?;
         let log = self.log_of(&scheduler.id());
         match fs::remove_file(&log) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(fail(&log, error)),

@@ -3,7 +3,7 @@
 
 use artefacts::guest_path;
 use artefacts::programs::{Programs, command, output_of};
-use artefacts::{Error, Result};
+use artefacts::{Error, Result, remove_tree};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -61,7 +61,7 @@ pub(crate) fn make<T>(
         .and_then(|()| squash(maker, &root, &image, packing, attempted))
         .and_then(|()| keep(&image));
     // The outcome matters; a later image sweeps again.
-    let _ = fs::remove_dir_all(&draft);
+    let _ = remove_tree(&draft);
     outcome
 }
 
@@ -75,7 +75,7 @@ fn sweep(directory: &Path) -> Result<()> {
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED))
     {
         let path = entry.path();
-        fs::remove_dir_all(&path).map_err(|error| Error::file("remove", &path, error))?;
+        remove_tree(&path).map_err(|error| Error::file("remove", &path, error))?;
     }
     Ok(())
 }

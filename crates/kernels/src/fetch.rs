@@ -11,7 +11,7 @@ use crate::{Kernel, Package, SchedulerClass};
 use artefacts::commit_entry::put;
 use artefacts::lock::CacheLock;
 use artefacts::programs::{command, last_lines, output_of};
-use artefacts::{Error, ErrorKind, Result, digest};
+use artefacts::{Error, ErrorKind, Result, digest, remove_tree};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -117,7 +117,7 @@ fn fetch(
     if let Err(error) = outcome {
         let error = if is_full(kernels) { full(&attempted, &error) } else { error };
         // The error that matters is the first one; a later fetch sweeps again.
-        let _ = fs::remove_dir_all(&draft);
+        let _ = remove_tree(&draft);
         return Err(error);
     }
     let kernel = read_stored(&target)
@@ -279,7 +279,7 @@ fn keep(draft: &Path, offer: &Offer) -> Result<()> {
     }
     move_to(&modules, &draft.join(MODULES))?;
     for rest in [tree, draft.join("packages")] {
-        fs::remove_dir_all(&rest).map_err(|error| Error::file("remove", &rest, error))?;
+        remove_tree(&rest).map_err(|error| Error::file("remove", &rest, error))?;
     }
     let log = draft.join("log");
     fs::remove_file(&log).map_err(|error| Error::file("remove", &log, error))?;

@@ -9,7 +9,7 @@ use crate::kernel_name::{KernelName, Selection};
 use crate::offer::Offer;
 use artefacts::lock::CacheLock;
 use artefacts::programs::{Programs, output_of};
-use artefacts::{Error, ErrorKind, Result, digest};
+use artefacts::{Error, ErrorKind, Result, digest, remove_tree};
 use model::KernelVersion;
 use std::collections::BTreeMap;
 use std::fs;
@@ -80,7 +80,7 @@ impl Kernels {
         let is_left = |name: &str| name.starts_with(INCOMING);
         for entry in entries.filter(|entry| is_left(&entry.file_name().to_string_lossy())) {
             let path = entry.path();
-            fs::remove_dir_all(&path).map_err(|error| Error::file("remove", &path, error))?;
+            remove_tree(&path).map_err(|error| Error::file("remove", &path, error))?;
         }
         Ok(())
     }
@@ -260,7 +260,7 @@ impl Kernels {
         // Renamed first: half a directory must not count as a kernel.
         let doomed = self.incoming(&kernel.name);
         fs::rename(&directory, &doomed)
-            .and_then(|()| fs::remove_dir_all(&doomed))
+            .and_then(|()| remove_tree(&doomed))
             .map_err(|error| Error::file("remove", &directory, error))?;
         Ok(kernel)
     }

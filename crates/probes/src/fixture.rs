@@ -34,7 +34,7 @@ impl FakeMachine {
     }
 
     pub(crate) fn remove(&self, path: &str) {
-        std::fs::remove_dir_all(self.directory.path().join(path.trim_start_matches('/'))).unwrap();
+        sys::remove_tree(&self.directory.path().join(path.trim_start_matches('/'))).unwrap();
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::files::{FileAccess, Files, OpenFile, PrivateFiles};
 use crate::lock_file::open_lock;
-use crate::made_directory::{remove_made_directory, remove_tree};
 use crate::own_directory::check_own_directory;
 use crate::private_directory::PrivateDirectory;
 use crate::regular_file::{open_regular, open_regular_as};
+use removal::{remove_made_directory, remove_tree};
 use rustix::fs::FallocateFlags;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;

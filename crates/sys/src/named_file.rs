@@ -1,9 +1,9 @@
 //! Files that a user names to be written, wherever that is: also where others may put names. A file is
 //! written as a whole or not at all.
 
-use crate::made_directory::reach;
 use crate::trusted_path::through_own_links;
 use crate::untrusted::ROOT;
+use removal::reach;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;

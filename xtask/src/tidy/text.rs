@@ -18,6 +18,8 @@ const REACHES_OUT: &[&str] = &[
     "rand::rng(",
 ];
 const MAY_READ_ENVIRONMENT: &[&str] = &["schedlab", "schedlab-agent", "testing"];
+/// It has one file open for each level of a tree, which others may have made as deep as they like.
+const RECURSIVE_REMOVAL: &str = "remove_dir_all";
 
 /// Checks one file of any kind.
 pub fn check(file: &SourceFile) -> Vec<String> {
@@ -43,6 +45,12 @@ pub fn check(file: &SourceFile) -> Vec<String> {
             {
                 say(format!("{own_crate} must not use {reached}: pass what is needed"));
             }
+            if own_crate.is_some() && !is_in_tests && code_of(line).contains(RECURSIVE_REMOVAL) {
+                say(format!(
+                    "{RECURSIVE_REMOVAL} fails on a tree that others made deep: remove_tree of \
+                     crates/removal"
+                ));
+            }
         }
     }
     found
@@ -57,8 +65,13 @@ fn crate_of(file: &SourceFile) -> Option<String> {
     (is_crate && is_source).then_some(name)
 }
 
+/// A line without its comment.
+fn code_of(line: &str) -> &str {
+    line.split("//").next().unwrap_or_default()
+}
+
 fn reaches_out(own_crate: &str, line: &str) -> Option<&'static str> {
-    let code = line.split("//").next().unwrap_or_default();
+    let code = code_of(line);
     if PURE.contains(&own_crate) {
         return REACHES_OUT.iter().find(|word| code.contains(**word)).copied();
     }
@@ -145,6 +158,20 @@ mod tests {
         assert_eq!(found("crates/lab/src/mod.rs", ""), 1);
         assert_eq!(found("crates/lab/src/utils.rs", ""), 1);
         assert_eq!(found("crates/lab/src/campaign.rs", ""), 0);
+    }
+
+    #[test]
+    fn a_tree_is_removed_by_the_own_way_outside_of_tests() {
+        let code = "std::fs::remove_dir_all(&path)";
+        assert_eq!(found("crates/store/src/a.rs", code), 1);
+        assert_eq!(found("crates/store/src/a.rs", "// no remove_dir_all here"), 0);
+        assert_eq!(
+            found("crates/store/src/a.rs", &format!("#[cfg(test)]\nmod tests {{ {code} }}")),
+            0
+        );
+        for path in ["crates/store/tests/a.rs", "xtask/src/a.rs"] {
+            assert_eq!(found(path, code), 0, "{path}");
+        }
     }
 
     #[test]

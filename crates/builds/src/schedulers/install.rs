@@ -7,7 +7,7 @@ use super::{
 };
 use artefacts::lock::CacheLock;
 use artefacts::programs::{command, last_lines, output_of};
-use artefacts::{Error, ErrorKind, Result, digest};
+use artefacts::{Error, ErrorKind, Result, digest, remove_tree};
 use build_user::{BuildUser, Views, take_file};
 use guest_images::linkage;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -160,14 +160,13 @@ pub(super) fn install(
 /// Removes what interrupted builds and earlier versions left, while the cache is locked.
 fn sweep(schedulers: &Schedulers, _: &CacheLock) -> Result<()> {
     // Nothing reads it: that of another user, who cannot be helped here, does no harm.
-    let _ = fs::remove_dir_all(schedulers.place.join(SHARED));
+    let _ = remove_tree(&schedulers.place.join(SHARED));
     for directory in [schedulers.place.clone(), schedulers.place.join(BIN)] {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
         let is_left = |name: &str| name.starts_with(INCOMING);
         for entry in entries.filter(|entry| is_left(&entry.file_name().to_string_lossy())) {
             let path = entry.path();
-            let removed =
-                if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            let removed = if path.is_dir() { remove_tree(&path) } else { fs::remove_file(&path) };
             removed.map_err(|error| Error::file("remove", &path, error))?;
         }
     }
@@ -178,7 +177,7 @@ fn sweep(schedulers: &Schedulers, _: &CacheLock) -> Result<()> {
 fn remove(directory: &Path) -> Result<()> {
     let mut tries = 0;
     loop {
-        match fs::remove_dir_all(directory) {
+        match remove_tree(directory) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(_) if tries < REMOVALS => {
                 tries += 1;

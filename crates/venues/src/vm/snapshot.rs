@@ -113,7 +113,7 @@ fn keep(place: &Path, snapshot: &Snapshot, parts: [(&str, Option<&File>); 2]) ->
     };
     write().map_err(|error| {
         // What was half written counts for nothing.
-        let _ = fs::remove_dir_all(&beside);
+        let _ = sys::remove_tree(&beside);
         Error::environment(format!("cannot keep the snapshot in {}", place.display()), error)
     })
 }
@@ -168,7 +168,7 @@ fn read(place: &Path) -> io::Result<Snapshot> {
 pub fn remove(host: &VmHost, name: &str) -> Result<Snapshot> {
     let snapshot = find(host, name)?;
     let place = directory(host, name);
-    fs::remove_dir_all(&place)
+    sys::remove_tree(&place)
         .map_err(|error| Error::environment(format!("cannot remove {}", place.display()), error))?;
     Ok(snapshot)
 }

@@ -1,7 +1,9 @@
 //! Removes a directory that was made here, and nothing that a link leads to instead: from the root
 //! down each name is opened below the descriptor of the one above it, and what is removed is
-//! removed below such a descriptor. However deep a workload has nested its directories, a few are
-//! open at once.
+//! removed below such a descriptor. However deep a workload, a build or an archive has nested its
+//! directories, a few are open at once.
+//!
+//! This crate must not know whose directory it is, nor what lies in it.
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
@@ -20,7 +22,7 @@ const MOST_KEPT: usize = 1_000;
 /// Of kind `NotFound` where it is not there; of kind `InvalidInput` where the path is relative or
 /// has `..`; where a link or a file is on the way, or another file system is mounted within; what
 /// the kernel answers. Some of it may be gone by then.
-pub(crate) fn remove_made_directory(path: &Path) -> io::Result<()> {
+pub fn remove_made_directory(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
@@ -32,7 +34,11 @@ pub(crate) fn remove_made_directory(path: &Path) -> io::Result<()> {
 }
 
 /// Opens a directory by its path from the root, without a link on the way, for what is done below it.
-pub(crate) fn reach(directory: &Path) -> rustix::io::Result<OwnedFd> {
+///
+/// # Errors
+/// Where the path is relative or has `..`; where a link or a file is on the way; what the kernel
+/// answers.
+pub fn reach(directory: &Path) -> rustix::io::Result<OwnedFd> {
     let mut components = directory.components();
     if components.next() != Some(Component::RootDir) {
         return Err(Errno::INVAL);
