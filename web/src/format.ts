@@ -43,7 +43,8 @@ export function estimate({ ratio, low, high }: { ratio: number; low: number; hig
 
 /** How sure intervals of these error rates are: `95 %`, from the least to the most where they differ. */
 export function confidence(of: { alpha: number }[]): string {
-  const alphas = of.map(({ alpha }) => alpha);
+  // Each once: an engine passes a function so many arguments and no more.
+  const alphas = [...new Set(of.map(({ alpha }) => alpha))];
   const ends = [Math.max(...alphas), Math.min(...alphas)].map((alpha) => significant(100 * (1 - alpha), 4));
   return `${[...new Set(ends)].join("–")} %`;
 }

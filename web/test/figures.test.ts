@@ -10,6 +10,7 @@ import { tradeOffs } from "../src/figures/pareto";
 import { drift, pairs } from "../src/figures/runs";
 import { estimate } from "../src/format";
 import type { Finding, ImportedOrder, Series, Verdict } from "../src/generated/page";
+import { grouped } from "../src/grouped";
 import { allFigures, drawn } from "../src/headless/draw";
 import { type Page, runs } from "../src/model";
 import { light } from "../src/theme";
@@ -243,18 +244,19 @@ describe("runs", () => {
 
   test("are told by the subjects' names", () => {
     expect(all[2]).toEqual({ order: 2, block: 1, subject: "b", value: 5 });
-    expect(drift(series, all, 0, ["a", "b"]).table.rows.length).toBe(5);
+    expect(drift(series, all, ["a", "b"]).table.rows.length).toBe(5);
   });
 
   test("only complete blocks are pairs", () => {
     const finding = { workload: "w", metric: "m", unit: "nanoseconds", direction: "lower", subject: "b", reference: "a" } as Finding;
-    const { table } = pairs(finding, all, 0, false);
+    const bySubject = grouped(all, ({ subject }) => subject);
+    const { table } = pairs(finding, bySubject, 0, false);
     expect(table.rows).toEqual([
       [1, 10, 20, "×2"],
       [2, 10, 5, "÷2"],
     ]);
     // A file tells which runs are of one block, and nothing of when they ran.
-    const readings = [false, true].map((isImported) => pairs(finding, all, 0, isImported).reading);
+    const readings = [false, true].map((isImported) => pairs(finding, bySubject, 0, isImported).reading);
     expect(readings[0]).toContain("a value of both");
     expect(readings[1]).not.toContain("ran");
   });
@@ -360,6 +362,42 @@ describe("what a reader chooses from", () => {
     expect(figuresOf({ ...page, findings }).runs.map(({ name }) => name)).toEqual([
       `${about}: fifo against baseline`, `${about}: fifo against batch`,
     ]);
+  });
+});
+
+describe("many comparisons", () => {
+  /** A list that counts how often its length is asked for, which each way through it does. */
+  function counting<Row>(rows: Row[]): { rows: Row[]; passes: () => number } {
+    let passes = 0;
+    const counted = new Proxy(rows, {
+      get(target, name, receiver): unknown {
+        if (name === "length") passes += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    return { rows: counted, passes: () => passes };
+  }
+
+  /** Of so many comparisons in one metric: ways through its values, and through all series. */
+  function passesOf(comparisons: number): number[] {
+    const page = golden("imported-rows");
+    const [one] = page.findings.filter(({ role }) => role === "primary");
+    const [first] = page.series;
+    if (!one || !first) throw new Error("the golden import has values of a comparison");
+    const value = counting(first.value);
+    const series = counting([{ ...first, value: value.rows }]);
+    const finding: Finding = { ...one, workload: first.workload, metric: first.metric };
+    const figures = allFigures({ ...page, findings: Array<Finding>(comparisons).fill(finding), series: series.rows });
+    expect(figures.filter(({ section }) => section === "runs").length).toBe(comparisons);
+    return [value.passes(), series.passes()];
+  }
+
+  test("go through what they share as often as few do", () => {
+    expect(passesOf(200)).toEqual(passesOf(2));
+  });
+
+  test("are looked up by what they share, each in its order", () => {
+    expect([...grouped(["a1", "b1", "a2"], (row) => row.charAt(0))]).toEqual([["a", ["a1", "a2"]], ["b", ["b1"]]]);
   });
 });
 

@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { change, intervals } from "../format";
 import type { Finding, Ratio, Verdict } from "../generated/page";
+import { grouped } from "../grouped";
 import { t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
 import { base, BY_SUBJECT, type Canvas, type Choice, type Figure, SHAPE_BY_SUBJECT } from "./figure";
@@ -46,14 +47,15 @@ export function tradeOffs(findings: Finding[], subjects: string[]): Choice[] {
   // What nothing may be said of is no evidence of where a subject lies.
   const estimated = asked.filter(({ is_forbidden }) => !is_forbidden);
   const verdicts = verdictsOf(estimated);
-  const kinds = new Map(estimated.map((one) => [`${one.workload}\0${one.metric}\0${one.reference}`, one]));
+  const kinds = new Map(estimated.map((one) => [alikeKey(one), one]));
   const lower = [...kinds.values()].filter(({ direction }) => direction === "lower");
-  const higher = [...kinds.values()].filter(({ direction }) => direction === "higher");
+  const higher = grouped([...kinds.values()].filter(({ direction }) => direction === "higher"), besideKey);
+  const [ofEstimated, ofAsked] = [grouped(estimated, alikeKey), grouped(asked, alikeKey)];
   return lower
-    .flatMap((x) => higher.filter((y) => y.workload === x.workload && y.reference === x.reference).map((y) => ({ x, y })))
-    .map(({ x, y }) => ({ x, y, along: alike(estimated, x), up: alike(estimated, y), all: [...alike(asked, x), ...alike(asked, y)] }))
+    .flatMap((x) => (higher.get(besideKey(x)) ?? []).map((y) => ({ x, y })))
+    .map(({ x, y }) => ({ x, y, along: alike(ofEstimated, x), up: alike(ofEstimated, y), all: alike(ofAsked, x).length + alike(ofAsked, y).length }))
     .map(({ x, y, along, up, all }) => ({
-      x, y, bars: intervals([...along, ...up]), isPart: along.length + up.length < all.length, points: points(x.reference, along, up),
+      x, y, bars: intervals([...along, ...up]), isPart: along.length + up.length < all, points: points(x.reference, along, up),
     }))
     .filter(({ points }) => points.length >= FEWEST)
     .map(({ x, y, bars, isPart, points }, number) => ({
@@ -70,10 +72,12 @@ function side({ ratio, low, high }: Ratio): Side {
   return { ratio, low, high: high ?? Infinity };
 }
 
+const alikeKey = ({ workload, metric, reference }: Finding): string => `${workload}\0${metric}\0${reference}`;
+const besideKey = ({ workload, reference }: Finding): string => `${workload}\0${reference}`;
+
 /** What was found of every subject where this was found of one. */
-function alike(findings: Finding[], kind: Finding): Finding[] {
-  return findings.filter(({ workload, metric, reference }) =>
-    workload === kind.workload && metric === kind.metric && reference === kind.reference);
+function alike(findings: ReadonlyMap<string, Finding[]>, kind: Finding): Finding[] {
+  return findings.get(alikeKey(kind)) ?? [];
 }
 
 /** The reference, and every subject with both effects against it. */

@@ -51,6 +51,7 @@ const percent = (probability: number): string => `${Number((probability * 100).t
 export function percentiles(curve: Curve, probabilities: number[], number: number, subjects: string[]): Figure {
   const data = points(curve, probabilities);
   const pooled = data.filter(({ run }) => run === ALL);
+  const counts = new Map(curve.subjects.map(({ subject, count }) => [subject, count]));
   return {
     id: `percentiles-${number}`,
     title: `${curve.workload}: ${curve.source.replaceAll("_", " ")}`,
@@ -64,7 +65,7 @@ export function percentiles(curve: Curve, probabilities: number[], number: numbe
         point.subject,
         percent(point.probability),
         point.value,
-        curve.subjects.find(({ subject }) => subject === point.subject)?.count ?? "",
+        counts.get(point.subject) ?? "",
       ]),
     },
   };

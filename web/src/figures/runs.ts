@@ -8,9 +8,8 @@ import { said } from "./finding";
 import { byDashes, scales } from "./series";
 
 /** Every run in the order in which it was made, with a moving median: warm-up and drift show. */
-export function drift(series: Series, all: Run[], number: number, subjects: string[]): Figure {
+export function drift(series: Series, all: Run[], subjects: string[]): Omit<Figure, "id"> {
   return {
-    id: `drift-${number}`,
     title: t("{workload}: {metric} by order", { workload: series.workload, metric: series.metric.replaceAll("_", " ") }),
     reading: t("One dot for each run, in the order they were made; the line is a median over five runs."),
     options: (canvas) =>
@@ -43,10 +42,10 @@ export function drift(series: Series, all: Run[], number: number, subjects: stri
 }
 
 /** One line for each block, from the reference to the subject. */
-export function pairs(finding: Finding, all: Run[], number: number, isImported: boolean): Figure {
+export function pairs(finding: Finding, bySubject: ReadonlyMap<string, Run[]>, number: number, isImported: boolean): Figure {
   const { workload, unit, direction, subject, reference } = finding;
   const of = (id: string): Map<number, number> =>
-    new Map(all.filter((run) => run.subject === id).map(({ block, value }) => [block, value]));
+    new Map((bySubject.get(id) ?? []).map(({ block, value }) => [block, value]));
   const after = of(subject);
   const blocks = [...of(reference)].flatMap(([block, before]) => {
     const value = after.get(block);

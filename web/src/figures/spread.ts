@@ -8,14 +8,13 @@ import { longest } from "./labels";
 import { scales } from "./series";
 
 /** Every run of each subject as a dot, with the median and the middle half: no density is guessed. */
-export function spread(series: Series, all: Run[], number: number, subjects: string[]): Figure {
-  const shown = subjects.filter((id) => all.some(({ subject }) => subject === id));
+export function spread(series: Series, all: Run[], bySubject: ReadonlyMap<string, Run[]>, subjects: string[]): Omit<Figure, "id"> {
+  const shown = subjects.filter((id) => bySubject.has(id));
   const quartiles = shown.map((subject) => {
-    const values = all.filter((run) => run.subject === subject).map(({ value }) => value);
+    const values = (bySubject.get(subject) ?? []).map(({ value }) => value);
     return { subject, count: values.length, low: quantile(values, 0.25), median: quantile(values, 0.5), high: quantile(values, 0.75) };
   });
   return {
-    id: `spread-${number}`,
     title: t("{workload}: {metric} of every run", { workload: series.workload, metric: series.metric.replaceAll("_", " ") }),
     reading: [
       t("One dot for each run; the bar is the middle half, its mark the median."),
