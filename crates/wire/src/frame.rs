@@ -21,6 +21,12 @@ const HEADER: usize = 16;
 
 /// The longest payload: a record with its histograms is some hundred kilobytes.
 pub const LONGEST_PAYLOAD: usize = 64 << 20;
+/// That of a hello has some hundred bytes, and what a guest's first process complains of. A longer one
+/// is not waited for: chance or a hostile guest made it of other bytes.
+const LONGEST_HELLO: usize = 1 << 20;
+/// Bytes of frames with a wrong checksum among which a hello is looked for: each sixteen bytes may begin
+/// another frame, and all of them reach over the same bytes. Behind so many each is passed over whole.
+const MOST_SUMMED_IN_VAIN: usize = 64 << 20;
 
 /// Makes frames, numbering them.
 #[derive(Debug, Default)]
@@ -77,6 +83,8 @@ pub struct Decoder {
     /// The number that the next frame must have; before the first one of a hello any will do,
     /// and what lies before it is left over from another conversation.
     expected: Option<u32>,
+    /// Bytes of frames that were none, since the last hello.
+    summed_in_vain: usize,
 }
 
 impl Default for Decoder {
@@ -88,7 +96,7 @@ impl Default for Decoder {
 impl Decoder {
     /// A decoder before its hello: it looks for the first whole frame with number 0.
     pub fn new() -> Self {
-        Self { buffer: Vec::new(), expected: None }
+        Self { buffer: Vec::new(), expected: None, summed_in_vain: 0 }
     }
 
     /// The next hello is looked for; it may be among the bytes that arrived already.
@@ -110,12 +118,10 @@ impl Decoder {
         if self.expected.is_none() && !self.find_hello() {
             return Ok(None);
         }
-        let Some(header) = self.header()? else { return Ok(None) };
+        let Some(header) = Header::of(&self.buffer)? else { return Ok(None) };
         let end = HEADER + header.length;
-        if self.buffer.len() < end {
-            return Ok(None);
-        }
-        if checksum(&self.buffer[4..12], &self.buffer[HEADER..end]) != header.sum {
+        let Some(frame) = self.buffer.get(..end) else { return Ok(None) };
+        if !header.is_of(frame) {
             return Err(Corrupt(format!("the checksum of frame {} is wrong", header.sequence)));
         }
         let expected = self.expected.unwrap_or(header.sequence);
@@ -123,7 +129,7 @@ impl Decoder {
             let found = header.sequence;
             return Err(Corrupt(format!("frame {found} came where {expected} was due")));
         }
-        let message = serde_json::from_slice(&self.buffer[HEADER..end])
+        let message = serde_json::from_slice(&frame[HEADER..])
             .map_err(|error| Corrupt(format!("frame {expected} holds no message: {error}")))?;
         self.buffer.drain(..end);
         self.expected = Some(expected.wrapping_add(1));
@@ -132,33 +138,49 @@ impl Decoder {
 
     /// Drops bytes until a frame with number 0 that is whole, or may become so, leads.
     fn find_hello(&mut self) -> bool {
-        loop {
-            let Some(start) = self.buffer.windows(4).position(|window| window == MAGIC) else {
-                let kept = self.buffer.len().min(MAGIC.len() - 1);
-                self.buffer.drain(..self.buffer.len() - kept);
-                return false;
+        let mut at = 0;
+        let is_found = loop {
+            let rest = &self.buffer[at..];
+            let Some(start) = rest.windows(MAGIC.len()).position(|window| window == MAGIC) else {
+                at += rest.len() - rest.len().min(MAGIC.len() - 1);
+                break false;
             };
-            self.buffer.drain(..start);
-            match self.header() {
-                Ok(None) => return false,
-                Ok(Some(header)) if header.sequence == 0 => {
-                    let end = HEADER + header.length;
-                    if self.buffer.len() < end {
-                        return false;
+            at += start;
+            let rest = &self.buffer[at..];
+            // Where it is not the one, what is behind its magic is looked at.
+            let mut passed = 1;
+            match Header::of(rest) {
+                Ok(None) => break false,
+                Ok(Some(header)) if header.sequence == 0 && header.length <= LONGEST_HELLO => {
+                    let Some(frame) = rest.get(..HEADER + header.length) else { break false };
+                    if header.is_of(frame) {
+                        self.summed_in_vain = 0;
+                        break true;
                     }
-                    if checksum(&self.buffer[4..12], &self.buffer[HEADER..end]) == header.sum {
-                        return true;
+                    self.summed_in_vain += frame.len();
+                    if self.summed_in_vain > MOST_SUMMED_IN_VAIN {
+                        passed = frame.len();
                     }
                 }
                 Ok(Some(_)) | Err(_) => {}
             }
-            // Not the one: look behind its magic.
-            self.buffer.drain(..1);
-        }
+            at += passed;
+        };
+        self.buffer.drain(..at);
+        is_found
     }
+}
 
-    fn header(&self) -> Result<Option<Header>, Corrupt> {
-        let Some(bytes) = self.buffer.get(..HEADER) else { return Ok(None) };
+struct Header {
+    sequence: u32,
+    length: usize,
+    sum: u32,
+}
+
+impl Header {
+    /// The one that these bytes begin with; none where it is not all there.
+    fn of(bytes: &[u8]) -> Result<Option<Self>, Corrupt> {
+        let Some(bytes) = bytes.get(..HEADER) else { return Ok(None) };
         if bytes[..4] != MAGIC {
             return Err(Corrupt("bytes came that are no frame".to_owned()));
         }
@@ -169,14 +191,13 @@ impl Decoder {
         if length > LONGEST_PAYLOAD {
             return Err(Corrupt(format!("a frame of {length} bytes; {LONGEST_PAYLOAD} fit")));
         }
-        Ok(Some(Header { sequence: number(4), length, sum: number(12) }))
+        Ok(Some(Self { sequence: number(4), length, sum: number(12) }))
     }
-}
 
-struct Header {
-    sequence: u32,
-    length: usize,
-    sum: u32,
+    /// Whether its checksum is that of this frame, which begins with it.
+    fn is_of(&self, frame: &[u8]) -> bool {
+        checksum(&frame[4..12], &frame[HEADER..]) == self.sum
+    }
 }
 
 fn checksum(numbers: &[u8], payload: &[u8]) -> u32 {
@@ -211,6 +232,34 @@ mod tests {
         let mut decoder = Decoder::new();
         decoder.push(&bytes);
         assert_eq!(decode_all(&mut decoder).unwrap(), ["hello", "next"]);
+    }
+
+    /// The header of a frame with number 0 and a wrong checksum.
+    fn header(length: usize) -> Vec<u8> {
+        let length = u32::try_from(length).unwrap().to_le_bytes();
+        [MAGIC, [0; 4], length, [7; 4]].concat()
+    }
+
+    #[test]
+    fn what_only_claims_to_be_a_long_frame_before_a_hello_is_not_waited_for() {
+        let mut decoder = Decoder::new();
+        decoder.push(&header(LONGEST_PAYLOAD));
+        decoder.push(&frames(&["hello", "next"]));
+        assert_eq!(decode_all(&mut decoder).unwrap(), ["hello", "next"]);
+    }
+
+    #[test]
+    fn headers_that_reach_over_each_other_are_not_summed_without_end() {
+        let mut decoder = Decoder::new();
+        decoder.push(&header(LONGEST_HELLO).repeat(3 * LONGEST_HELLO / HEADER));
+        assert_eq!(decode_all(&mut decoder).unwrap(), [""; 0]);
+        assert!(decoder.summed_in_vain > MOST_SUMMED_IN_VAIN);
+        assert!(decoder.summed_in_vain < MOST_SUMMED_IN_VAIN + 4 * (HEADER + LONGEST_HELLO));
+        // What was begun is waited for, and is none either.
+        decoder.push(&[0; HEADER + LONGEST_HELLO]);
+        decoder.push(&frames(&["hello"]));
+        assert_eq!(decode_all(&mut decoder).unwrap(), ["hello"]);
+        assert_eq!(decoder.summed_in_vain, 0);
     }
 
     #[test]
