@@ -26,17 +26,19 @@ use crate::import_head::import_head_of;
 use crate::load::LoadedCampaign;
 use crate::records::scan_digests_on;
 use contract::{Error, Result};
-use model::{Caveat, Fingerprint, Plan, Record};
+use model::{Block, Caveat, Fingerprint, Plan, Record};
 use replacer::Replacer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use sys::HostFiles;
 
+const RECORDS: &str = "records.jsonl";
 /// Names that say nothing about whose machine it is.
 const NOBODYS: [&str; 16] = [
     "root",
@@ -80,18 +82,18 @@ pub fn redact(
     flaws: &[Caveat],
     target: &Path,
 ) -> Result<(String, Redaction)> {
-    let loaded = crate::load(source)?;
+    let mut loaded = crate::load(source)?;
+    let blocks = std::mem::take(&mut loaded.plan.blocks);
     let origin = loaded.origin;
-    let experiment = read_limited(&source.join(origin), &model::DOCUMENT_BYTES).ok();
-    let experiment = experiment.and_then(|bytes| String::from_utf8(bytes).ok());
+    let experiment = text_of(&source.join(origin));
     let mut replacer = Replacer::default();
     let mut state = crate::load::read_state(source)?;
     replacer.note_former(name);
     let told = state.caveats.iter().chain(&state.flaws).chain(flaws);
     told.for_each(|caveat| replacer.note_former(&caveat.detail));
-    learn(&mut replacer, known, &loaded, experiment.as_deref())?;
+    learn(&mut replacer, known, (&loaded, &blocks), experiment.as_deref())?;
     let name = replacer.text(name);
-    let mut plan = redacted_plan(&loaded.plan, &mut replacer)?;
+    let mut plan = redacted_plan(&loaded.plan, blocks, &mut replacer)?;
     // A redaction is no way to be rid of what was changed before it.
     let is_new = |flaw: &&Caveat| !loaded.flaws.contains(flaw);
     state.flaws = flaws.iter().filter(is_new).chain(&loaded.flaws).cloned().collect();
@@ -102,11 +104,10 @@ pub fn redact(
     let environment = redacted_environment(loaded.environment.as_ref(), &mut replacer)?;
     let before = loaded.environment.as_ref().map(fingerprint_digest);
     let digests = (before.as_deref(), environment.as_ref());
-    let records = loaded
-        .records
-        .iter()
-        .map(|record| redacted_record(record, digests, &mut replacer))
-        .collect::<Result<Vec<Record>>>()?;
+    // Twice, and never held: the plan, to which the first is bound, tells how many were replaced.
+    for record in &loaded.records {
+        redacted_record(record, digests, &mut replacer)?;
+    }
     let head = experiment.as_deref().and_then(import_head_of).unwrap_or_default();
     let text = experiment.as_deref().and_then(|text| experiment::redacted(text, &mut replacer));
     let text = text.map(|text| format!("{head}{text}"));
@@ -131,10 +132,11 @@ pub fn redact(
         None => redaction,
     };
     state.redaction = Some(redaction.clone());
-    let lines = rebound(&plan, &mut state, records, &last_digest(source)?)?;
+    let records = loaded.records.iter();
+    let records = records.map(|record| redacted_record(record, digests, &mut replacer));
+    rebound(&plan, &mut state, records, &last_digest(source)?, target)?;
     write(target, "plan.json", &pretty(&plan)?)?;
     write(target, "state.json", &pretty(&state)?)?;
-    write(target, "records.jsonl", &lines)?;
     if let Some(environment) = &environment {
         write(target, "environment.json", &pretty(environment)?)?;
     }
@@ -153,12 +155,26 @@ fn clear_resumptions(state: &mut StateDocument) {
     }
 }
 
-fn redacted_plan(plan: &Plan, replacer: &mut Replacer) -> Result<Plan> {
+/// The text of a campaign's own copy of what it was made from.
+fn text_of(path: &Path) -> Option<String> {
+    read_limited(path, &model::DOCUMENT_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok())
+}
+
+/// A plan without secrets, with these blocks. Of two million sittings values of JSON would be many times
+/// as large, and they say nothing but names.
+fn redacted_plan(plan: &Plan, blocks: Vec<Block>, replacer: &mut Replacer) -> Result<Plan> {
     let mut value = value_of(plan)?;
     documents::redact("", &mut value, replacer);
     redact_options(&mut value, replacer);
-    let redacted: Plan = document(&value)?;
+    let mut redacted: Plan = document(&value)?;
     distinct(plan, &redacted)?;
+    redacted.blocks = blocks;
+    for sitting in redacted.blocks.iter_mut().flat_map(|block| &mut block.sittings) {
+        sitting.subject = replacer.text(&sitting.subject);
+        for workload in &mut sitting.workloads {
+            *workload = replacer.text(workload);
+        }
+    }
     Ok(redacted)
 }
 
@@ -202,7 +218,7 @@ fn redacted_record(
 fn learn(
     replacer: &mut Replacer,
     known: &KnownSecrets,
-    loaded: &LoadedCampaign,
+    (loaded, blocks): (&LoadedCampaign, &[Block]),
     experiment: Option<&str>,
 ) -> Result<()> {
     for (kind, secret) in &known.secrets {
@@ -218,6 +234,12 @@ fn learn(
         known.ordinary.contains(&lower) || NOBODYS.contains(&lower.as_str())
     };
     documents::learn(&value_of(&loaded.plan)?, replacer, &is_ordinary);
+    let sittings = || blocks.iter().flat_map(|block| &block.sittings);
+    let mut named: BTreeSet<&String> = sittings().map(|sitting| &sitting.subject).collect();
+    named.extend(sittings().flat_map(|sitting| &sitting.workloads));
+    for name in named {
+        documents::learn(&Value::String(name.clone()), replacer, &is_ordinary);
+    }
     if let Some(environment) = &loaded.environment {
         documents::learn(&value_of(environment)?, replacer, &is_ordinary);
     }
@@ -300,25 +322,30 @@ fn pretty<T: Serialize>(document: &T) -> Result<Vec<u8>> {
 
 /// The digest of the last record of the campaign that is redacted; empty where it has none.
 fn last_digest(source: &Path) -> Result<String> {
-    let path = source.join("records.jsonl");
+    let path = source.join(RECORDS);
     let last = scan_digests_on(&HostFiles, &path)?.digests.pop();
     Ok(last.map(|digest| digest.to_string()).unwrap_or_default())
 }
 
-/// The lines of redacted records: a chain of their own that begins with the end of the former.
+/// Writes the lines of redacted records: a chain of their own that begins with the end of the former.
 fn rebound(
     plan: &Plan,
     state: &mut StateDocument,
-    records: Vec<Record>,
+    records: impl ExactSizeIterator<Item = Result<Record>>,
     last: &str,
-) -> Result<Vec<u8>> {
+    target: &Path,
+) -> Result<()> {
     STATE_FORMAT.clone_into(&mut state.format);
     // Of a redaction of a redaction, each campaign before is named.
     state.redacted_before.extend(state.redaction_of.replace(last.to_owned()));
     let mut links = Links::root(plan, state, b"");
-    let (mut text, mut digest) = (Vec::new(), String::new());
+    let path = target.join(RECORDS);
+    let cannot_write = |error: std::io::Error| failed("write", &path, &error);
+    let mut lines = BufWriter::new(File::create_new(&path).map_err(cannot_write)?);
+    let mut digest = String::new();
     let count = records.len() as u64;
-    for (at, mut record) in records.into_iter().enumerate() {
+    for (at, record) in records.enumerate() {
+        let mut record = record?;
         // Records of an earlier version have nothing to be bound with, and stay what they are.
         record.chain = match record.chain {
             Some(_) if at == 0 => Some(Box::new(links.first(plan, state, Some(count)))),
@@ -329,21 +356,20 @@ fn rebound(
         let linked = line_digest(&line);
         links.follow(&linked);
         digest = linked.to_string();
-        text.extend(line);
-        text.push(b'\n');
+        lines.write_all(&line).and_then(|()| lines.write_all(b"\n")).map_err(cannot_write)?;
     }
+    lines.flush().map_err(cannot_write)?;
     if state.head.take().is_some() {
         let mut head = Head { records: count, digest, end: None };
         head.end = Some(digest_of_end(plan, state, &head));
         state.head = Some(head);
     }
-    Ok(text)
+    Ok(())
 }
 
 fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let path = directory.join(name);
-    let mut file =
-        std::fs::File::create_new(&path).map_err(|error| failed("write", &path, &error))?;
+    let mut file = File::create_new(&path).map_err(|error| failed("write", &path, &error))?;
     file.write_all(bytes).map_err(|error| failed("write", &path, &error))
 }
 
@@ -478,6 +504,20 @@ mod tests {
         for (name, text) in &texts {
             assert!(!text.contains("3b2e8e6c-") && !text.contains("10.1.2.3"), "{name}: {text}");
         }
+    }
+
+    #[test]
+    fn names_in_blocks_are_replaced_as_those_of_subjects_and_workloads() {
+        let (subject, workloads) = ("tuned-by-alice".to_owned(), vec!["for-alice".to_owned()]);
+        let sitting = model::Sitting { subject, workloads, boot: None };
+        let blocks = vec![Block { index: 0, sittings: vec![sitting] }];
+        let mut replacer = Replacer::default();
+        replacer.add(SecretKind::User, "alice");
+        let plan = fixtures::plan("first", "0f3a");
+        let redacted = redacted_plan(&plan, blocks, &mut replacer).unwrap();
+        let sitting = &redacted.blocks[0].sittings[0];
+        assert_eq!(sitting.subject, "tuned-by-redacted-user-1");
+        assert_eq!(sitting.workloads, ["for-redacted-user-1"]);
     }
 
     #[test]

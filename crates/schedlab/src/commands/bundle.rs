@@ -63,7 +63,11 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
     let name = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let staging = temporary()?;
     let staged = if arguments.redact {
-        redacted(common, arguments, &loaded.flaws, (&source, &name), staging.path())?
+        let flaws = loaded.flaws.clone();
+        // What is left when it is redacted is loaded and judged anew.
+        drop((loaded, findings));
+        sys::return_freed_memory();
+        redacted(common, arguments, &flaws, (&source, &name), staging.path())?
     } else {
         copied(&source, loaded.origin, staging.path())?;
         // One that was redacted and unpacked is redacted still.

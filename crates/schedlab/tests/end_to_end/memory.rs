@@ -116,7 +116,7 @@ fn table(path: &Path, rows: usize) {
     file.flush().unwrap();
 }
 
-fn import_table(rows: usize) {
+fn import_table(rows: usize) -> Bench {
     let bench = Bench::new();
     let path = bench.path().join("table.csv");
     table(&path, rows);
@@ -139,6 +139,7 @@ fn import_table(rows: usize) {
         ..case
     };
     check(&bench, &again);
+    bench
 }
 
 #[test]
@@ -220,6 +221,20 @@ mod whole {
     #[test]
     fn a_table_of_half_a_million_rows_is_imported_and_judged_within_its_memory() {
         import_table(500_000);
+    }
+
+    #[test]
+    fn a_campaign_of_half_a_million_records_is_redacted_within_its_memory() {
+        let bench = import_table(500_000);
+        let bundle = text(&bench.path().join("redacted.tar.gz"));
+        let case = Case {
+            what: "a redaction of many records",
+            size_bytes: size(&bench.campaign().join("records.jsonl")),
+            arguments: &["bundle", "last", "--redact", "--output", &bundle],
+            codes: &[0],
+            word: "it is redacted",
+        };
+        check(&bench, &case);
     }
 
     #[test]
