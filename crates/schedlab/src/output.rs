@@ -5,7 +5,7 @@ use contract::{Error, Result};
 use model::{legible_data, legible_lines, written_out};
 use report::{Language, Page};
 use rustix::termios::tcgetwinsize;
-use std::io::{IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 /// Width where there is no terminal to ask.
@@ -38,8 +38,15 @@ pub(crate) fn is_read_by_a_person() -> bool {
 /// The same for data that is no text, and for what a renderer drew: colours are its own, and what
 /// it quotes it made inert.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
-    let mut output = std::io::stdout().lock();
-    match output.write_all(bytes).and_then(|()| output.flush()) {
+    print_written(|output| output.write_all(bytes))
+}
+
+/// The same of what is written piece by piece, and never held as a whole.
+pub(crate) fn print_written(
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<()> {
+    let mut output = BufWriter::new(std::io::stdout().lock());
+    match write(&mut output).and_then(|()| output.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Error::environment("cannot write to standard output", error))
         }

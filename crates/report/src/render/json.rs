@@ -2,10 +2,11 @@
 
 use super::{Page, Renderer};
 use crate::checks::{Check, checks};
+use crate::grid::Grid;
 use crate::observed::places_are_known;
-use crate::view::Report;
+use crate::view::{Meanings, Report};
 use contract::Description;
-use model::{Record, Records};
+use model::{Findings, Record, Records};
 use serde::ser::{Error, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -34,21 +35,17 @@ struct ReportWithChecks<'r> {
 /// that a file of others does not have; here such a field is absent.
 struct ImportedReport<'r> {
     report: &'r Report,
-    /// All of it but the records.
+    /// All of it but the lists that have something for each row or comparison ([`without_long_lists`]):
+    /// as values they would be many times as large.
     fields: Map<String, Value>,
     checks: Vec<Check>,
 }
 
 impl<'r> ImportedReport<'r> {
     fn of(report: &'r Report, checks: Vec<Check>) -> serde_json::Result<Self> {
-        let without_records = Report { records: Records::default(), ..report.clone() };
-        let mut fields = into_fields(serde_json::to_value(&without_records)?);
+        let mut fields = into_fields(serde_json::to_value(without_long_lists(report))?);
         if let Some(findings) = fields.get_mut("findings").and_then(Value::as_object_mut) {
             findings.shift_remove("seed");
-        }
-        let values = fields.get_mut("values").and_then(Value::as_array_mut);
-        if let Some(values) = values.filter(|_| report.design.is_unblocked()) {
-            values.iter_mut().filter_map(Value::as_object_mut).for_each(name_execution);
         }
         Ok(Self { report, fields, checks })
     }
@@ -58,14 +55,125 @@ impl Serialize for ImportedReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut whole = serializer.serialize_map(None)?;
         for (key, value) in &self.fields {
-            if key == "records" {
-                whole.serialize_entry(key, &ImportedRecords(self.report))?;
-            } else {
-                whole.serialize_entry(key, value)?;
+            match (key.as_str(), value) {
+                ("records", _) => whole.serialize_entry(key, &ImportedRecords(self.report))?,
+                ("values", _) => whole.serialize_entry(key, &ImportedValues(self.report))?,
+                ("grids", _) => whole.serialize_entry(key, &self.report.grids)?,
+                ("findings", Value::Object(fields)) => {
+                    whole
+                        .serialize_entry(key, &ImportedFindings { report: self.report, fields })?;
+                }
+                _ => whole.serialize_entry(key, value)?,
             }
         }
         whole.serialize_entry("checks", &self.checks)?;
         whole.end()
+    }
+}
+
+/// A report with nothing in its longest lists, but with one element where a field would be left out of
+/// one that is empty, so that all fields are in their places.
+fn without_long_lists(report: &Report) -> Report {
+    let grid = |grid: &Grid| Grid {
+        measure: grid.measure.clone(),
+        unit: grid.unit,
+        direction: grid.direction,
+        rows: grid.rows.clone(),
+        columns: grid.columns.clone(),
+        questions: Vec::new(),
+        subjects: Vec::new(),
+        comparisons: Vec::new(),
+        is_emulated: grid.is_emulated,
+    };
+    Report {
+        format: report.format.clone(),
+        language: report.language,
+        campaign: report.campaign.clone(),
+        title: report.title.clone(),
+        answer: report.answer.clone(),
+        attempt: report.attempt,
+        design: report.design.clone(),
+        subjects: report.subjects.clone(),
+        workload_subjects: report.workload_subjects.clone(),
+        findings: without_findings(&report.findings),
+        ladders: report.ladders.clone(),
+        grids: report.grids.first().map(grid).into_iter().collect(),
+        breakdowns: report.breakdowns.clone(),
+        ejections: report.ejections.clone(),
+        caveats: report.caveats.clone(),
+        environment: report.environment.clone(),
+        differences: report.differences.clone(),
+        notes: report.notes.clone(),
+        reproduce: report.reproduce.clone(),
+        plan_digest: report.plan_digest.clone(),
+        units: report.units.clone(),
+        hides_absolute: report.hides_absolute,
+        is_simulated: report.is_simulated,
+        values: report.values.first().cloned().into_iter().collect(),
+        records: Records::default(),
+        binding: report.binding,
+        resumptions: report.resumptions,
+        // No format stores them.
+        meanings: Meanings::default(),
+    }
+}
+
+fn without_findings(findings: &Findings) -> Findings {
+    Findings {
+        format: findings.format.clone(),
+        plan_digest: findings.plan_digest.clone(),
+        seed: findings.seed,
+        alpha: findings.alpha,
+        gate_alpha: findings.gate_alpha,
+        is_unfinished: findings.is_unfinished,
+        is_evidence_changed: findings.is_evidence_changed,
+        families: findings.families.clone(),
+        findings: Vec::new(),
+        rankings: findings.rankings.clone(),
+        use_cases: findings.use_cases.clone(),
+        claims: findings.claims.clone(),
+        trends: findings.trends.clone(),
+        failures: findings.failures.clone(),
+        caveats: findings.caveats.clone(),
+    }
+}
+
+/// What was found of an import.
+struct ImportedFindings<'r> {
+    report: &'r Report,
+    /// All of it but the comparisons.
+    fields: &'r Map<String, Value>,
+}
+
+impl Serialize for ImportedFindings<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut whole = serializer.serialize_map(None)?;
+        for (key, value) in self.fields {
+            if key == "findings" {
+                whole.serialize_entry(key, &self.report.findings.findings)?;
+            } else {
+                whole.serialize_entry(key, value)?;
+            }
+        }
+        whole.end()
+    }
+}
+
+/// The values of an import, one after the other, as its records.
+struct ImportedValues<'r>(&'r Report);
+
+impl Serialize for ImportedValues<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_unblocked = self.0.design.is_unblocked();
+        let mut all = serializer.serialize_seq(Some(self.0.values.len()))?;
+        for value in &self.0.values {
+            let mut fields = into_fields(serde_json::to_value(value).map_err(S::Error::custom)?);
+            if is_unblocked {
+                name_execution(&mut fields);
+            }
+            all.serialize_element(&fields)?;
+        }
+        all.end()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::browser;
 use crate::cli::{Common, Judge, Presentation, ReportArguments, ShowArguments};
 use crate::environment::FONTS;
 use crate::exit::ExitCode;
-use crate::output::{is_read_by_a_person, legible, page, print_bytes, tell};
+use crate::output::{is_read_by_a_person, legible, page, print_bytes, print_written, tell};
 use contract::{Description, Error, ErrorKind, Result};
 use model::{Findings, Fingerprint, Plan, TrialValue};
 use report::{Inputs, Page, RENDERERS, Renderer, Report};
@@ -21,6 +21,8 @@ use store::{Campaign, CampaignState, LoadedCampaign};
 
 /// The format for terminals.
 const TERMINAL: &str = "terminal";
+/// The format that has all records: of an import its text is larger than what it is made from.
+const WHOLE: &str = "json";
 
 /// Reports in files.
 const FILE_PAGE: Page = Page {
@@ -170,6 +172,12 @@ fn send(loaded: &LoadedCampaign, findings: &Findings, format: &str, shown: Shown
             "it is binary, and standard output is a terminal",
             format!("write it to a file: schedlab report --format {id} --output FILE"),
         ));
+    }
+    if let Format::Drawn(renderer) = kind
+        && renderer.describe().id == WHOLE
+    {
+        let report = view(loaded, &loaded.directory, findings, shown.presentation);
+        return print_written(|output| renderer.render(&report, &shown.page(), output));
     }
     print_bytes(&for_output(loaded, findings, kind, shown)?)
 }

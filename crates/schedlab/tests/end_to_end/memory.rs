@@ -238,6 +238,19 @@ mod whole {
     }
 
     #[test]
+    fn a_report_of_half_a_million_records_is_written_as_json_within_its_memory() {
+        let bench = import_table(500_000);
+        let case = Case {
+            what: "a report of many records as JSON",
+            size_bytes: size(&bench.campaign().join("records.jsonl")),
+            arguments: &["show", "last", "--format", "json"],
+            codes: &[0],
+            word: "schedlab.report/",
+        };
+        check(&bench, &case);
+    }
+
+    #[test]
     fn half_a_million_rows_of_nine_bytes_are_imported_within_their_memory() {
         let bench = Bench::new();
         let path = bench.path().join("short.csv");
