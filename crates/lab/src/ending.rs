@@ -110,6 +110,10 @@ fn unrecorded(loaded: &LoadedCampaign) -> Option<String> {
         return None;
     }
     let plan = &loaded.plan;
+    // Of a plan without blocks nothing is missing, and its records are many: rows of a file.
+    if plan.blocks.is_empty() {
+        return None;
+    }
     let recorded = Recorded::of(plan, &loaded.records);
     let open: Vec<&Block> = plan.blocks.iter().filter(|block| !recorded.is_whole(block)).collect();
     let noted: BTreeSet<u32> = plan.notes.iter().filter_map(|note| repeated_block(note)).collect();
