@@ -69,6 +69,17 @@ pub(crate) struct FileOrder {
     turns: Turns,
 }
 
+/// Where executions begin, in order, each with whether it is one of the subject. Where both begin in
+/// one place, the reference comes first.
+pub(crate) fn places_in_order(reference: &[f64], subject: &[f64]) -> Vec<(f64, bool)> {
+    let mut order: Vec<(f64, bool)> = Vec::with_capacity(reference.len() + subject.len());
+    order.extend(reference.iter().map(|place| (*place, false)));
+    order.extend(subject.iter().map(|place| (*place, true)));
+    // A stable sort would need as much room again.
+    order.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+    order
+}
+
 /// How often the next execution is one of the other subject.
 #[derive(Debug, Default)]
 struct Turns {
@@ -81,12 +92,7 @@ struct Turns {
 impl Turns {
     /// Those of one more stratum.
     fn add(&mut self, [reference, subject]: [&[f64]; 2]) {
-        let of = |places: &[f64], side: u8| -> Vec<(f64, u8)> {
-            places.iter().map(|place| (*place, side)).collect()
-        };
-        let mut order = of(reference, 0);
-        order.extend(of(subject, 1));
-        order.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let order = places_in_order(reference, subject);
         let count = order.len() as f64;
         let product = 2.0 * reference.len() as f64 * subject.len() as f64;
         if product > 0.0 {
@@ -108,7 +114,9 @@ impl Turns {
 impl FileOrder {
     /// That of reference and subject in each stratum; none where all begin in one place.
     pub(crate) fn of(all: &[[Executions<'_>; 2]]) -> Option<Self> {
-        let (mut logs, mut places, mut is_subject) = (Vec::new(), Vec::new(), Vec::new());
+        let count: usize = all.iter().flatten().map(|side| side.logs.len()).sum();
+        let (mut logs, mut places) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut is_subject = Vec::with_capacity(count);
         let (mut strata, mut series, mut turns) = (Vec::new(), Vec::new(), Turns::default());
         for sides in all {
             turns.add(sides.map(|side| side.places));

@@ -222,16 +222,17 @@ fn strictest(usual: Option<Unchosen>, [theta, alpha]: [f64; 2]) -> [f64; 2] {
     usual.map_or([theta, alpha], |usual| [usual.theta.min(theta), usual.alpha.min(alpha)])
 }
 
-/// The facts of a question, with those of its order, at a margin and a level.
+/// The facts of a question, with those of its order, at a margin and a level. Of hundreds of thousands of
+/// executions the order takes megabytes, so that it is let go before all else is asked.
 fn signals(
     plan: &Plan,
     samples: &Samples<'_>,
-    order: Option<&FileOrder>,
+    order: Option<FileOrder>,
     correlation: Option<f64>,
     [theta, alpha]: [f64; 2],
 ) -> Signals {
     let origin = OrderOrigin::of(plan);
-    let in_order = order.map(|order| samples.in_order(order, origin, theta, alpha));
+    let in_order = order.map(|order| samples.in_order(&order, origin, theta, alpha));
     let in_order = in_order.unwrap_or_default();
     let fixed_order = in_order.confounded.or_else(|| samples.alternates(origin));
     let absent_runs = absent_by_number(plan, &samples.question);
@@ -260,7 +261,7 @@ fn finding(
     let [strict, level] = strictest(usual, [theta, alpha]);
     let order = samples.file_order();
     let noise = samples.noise(order.as_ref(), strict, level);
-    let signals = signals(plan, samples, order.as_ref(), noise.correlation, [strict, level]);
+    let signals = signals(plan, samples, order, noise.correlation, [strict, level]);
     let owed = owed_to_choice(evidence, usual, unchosen);
     let mut raised = obstacles(&signals, Basis::Tests, left.times(level / alpha));
     raised.extend(owed.raised);

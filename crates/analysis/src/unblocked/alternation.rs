@@ -4,6 +4,7 @@
 
 use super::samples::Samples;
 use crate::block_order::is_apart;
+use crate::file_order::places_in_order;
 use crate::order_origin::OrderOrigin;
 use stats::normal_cdf;
 
@@ -40,9 +41,7 @@ impl Alternation {
     fn of<'a>(strata: impl Iterator<Item = &'a [Vec<f64>; 2]>) -> Self {
         let mut all = Self { has_turns: true, ..Self::default() };
         for [reference, subject] in strata {
-            let mut order: Vec<(f64, bool)> = reference.iter().map(|at| (*at, false)).collect();
-            order.extend(subject.iter().map(|at| (*at, true)));
-            order.sort_by(|one, other| one.0.total_cmp(&other.0));
+            let order = places_in_order(reference, subject);
             let order: Vec<bool> = order.into_iter().map(|(_, is_subject)| is_subject).collect();
             all.add(&order);
         }
@@ -50,11 +49,11 @@ impl Alternation {
     }
 
     fn add(&mut self, order: &[bool]) {
-        let turns: Vec<&[bool]> = order.chunks_exact(2).collect();
-        self.has_turns &= turns.iter().all(|turn| turn[0] != turn[1]);
-        self.later.extend(turns.iter().map(|turn| if turn[1] { 1.0 } else { -1.0 }));
-        self.repeats[0] += turns.windows(2).filter(|two| two[0] == two[1]).count();
-        self.repeats[1] += turns.len().saturating_sub(1);
+        let turns = || order.chunks_exact(2);
+        self.has_turns &= turns().all(|turn| turn[0] != turn[1]);
+        self.later.extend(turns().map(|turn| if turn[1] { 1.0 } else { -1.0 }));
+        self.repeats[0] += turns().zip(turns().skip(1)).filter(|(one, next)| one == next).count();
+        self.repeats[1] += turns().len().saturating_sub(1);
         let count = order.len() as f64;
         let of_subject = order.iter().filter(|is_subject| **is_subject).count() as f64;
         let product = 2.0 * of_subject * (count - of_subject);
