@@ -137,7 +137,7 @@ impl Measurements<'_> {
     /// fine clock beside it would hide that of the other.
     fn grid(&self, least: f64) -> Option<Grid> {
         let both = [self.values, self.series];
-        let together = both.map(|sides| Grid::of(&sides.concat(), least));
+        let together = both.map(|sides| Grid::of_owned(sides.concat(), least));
         let each = both.map(|sides| sides.map(|side| Grid::of_one(side, least)));
         together.into_iter().chain(each.into_iter().flatten()).fold(None, coarser)
     }
@@ -170,7 +170,7 @@ impl Measurements<'_> {
 fn are_unlikely(same: &[f64], other: &[f64]) -> bool {
     let mut sorted = other.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    match distinct(&sorted, Scale::Linear).as_slice() {
+    match distinct(sorted.iter().copied(), Scale::Linear).as_slice() {
         [] | [_, _] => false,
         [(level, _)] => same.iter().any(|value| (value - level).abs() > SAME * level.abs()),
         levels => {
@@ -244,14 +244,18 @@ impl Scale {
 impl Grid {
     /// That of values, as coarse as this share of the smallest or coarser.
     fn of(values: &[f64], least: f64) -> Option<Self> {
+        Self::of_owned(values.to_vec(), least)
+    }
+
+    /// The same of values that are sorted where they stand: there may be hundreds of thousands.
+    fn of_owned(mut values: Vec<f64>, least: f64) -> Option<Self> {
         let is_value = |value: &f64| value.is_finite() && *value > 0.0;
         if values.len() < LEAST_VALUES || !values.iter().all(is_value) {
             return None;
         }
-        let mut sorted = values.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let on_scales = Scale::ALL.into_iter().map(|scale| Self::on(scale, &sorted, least));
-        coarser(on_scales.fold(None, coarser), Self::of_ties(&sorted))
+        values.sort_unstable_by(f64::total_cmp);
+        let on_scales = Scale::ALL.into_iter().map(|scale| Self::on(scale, &values, least));
+        coarser(on_scales.fold(None, coarser), Self::of_ties(&values))
     }
 
     /// That of the values of one subject.
@@ -273,7 +277,7 @@ impl Grid {
         sorted.sort_unstable_by(f64::total_cmp);
         let smallest = *sorted.first()?;
         let least = least * smallest * (1.0 - TOLERANCE);
-        let step = match distinct(&sorted, Scale::Linear).as_slice() {
+        let step = match distinct(sorted.iter().copied(), Scale::Linear).as_slice() {
             [(low, one), (high, other)] if *one.min(other) == 1 => high - low,
             levels => last_digit(levels, least)?,
         };
@@ -283,14 +287,17 @@ impl Grid {
 
     /// That of positive, sorted values on a scale.
     fn on(scale: Scale, sorted: &[f64], least: f64) -> Option<Self> {
-        let mut sorted: Vec<f64> = sorted.iter().map(|value| scale.of(*value)).collect();
-        if scale == Scale::Reciprocal {
-            sorted.reverse();
-        }
-        let smallest = *sorted.first()?;
+        let on_scale = sorted.iter().map(|value| scale.of(*value));
+        // The largest value has the smallest reciprocal.
+        let (smallest, counted) = match scale {
+            Scale::Reciprocal => (on_scale.clone().next_back()?, repeated(on_scale.rev(), scale)),
+            Scale::Linear | Scale::Logarithmic => {
+                (on_scale.clone().next()?, repeated(on_scale, scale))
+            }
+        };
         // The caller asks of the share, which is calculated in another order.
         let least = scale.step(least, smallest) * (1.0 - TOLERANCE);
-        let step = step(&repeated(&sorted, scale), least)?;
+        let step = step(&counted, least)?;
         Some(Self { step, share: scale.share(step, smallest), scale })
     }
 
@@ -298,7 +305,8 @@ impl Grid {
     /// middle, by whatever rule they lie apart.
     fn of_ties(sorted: &[f64]) -> Option<Self> {
         let all = sorted.len();
-        let levels = frequent(tied(&distinct(sorted, Scale::Linear))?, all / ODD_ONE_IN);
+        let levels =
+            frequent(tied(&distinct(sorted.iter().copied(), Scale::Linear))?, all / ODD_ONE_IN);
         let quartile = |quarter: usize| sorted.get(quarter * all.saturating_sub(1) / 4).copied();
         let (first, third) = quartile(1).zip(quartile(3))?;
         let is_central = |pair: &&[CountedValue]| {
@@ -324,13 +332,13 @@ impl Grid {
 }
 
 /// The different ones of sorted values on a scale.
-fn distinct(sorted: &[f64], scale: Scale) -> Vec<CountedValue> {
+fn distinct(sorted: impl Iterator<Item = f64>, scale: Scale) -> Vec<CountedValue> {
     let mut distinct: Vec<CountedValue> = Vec::new();
     for value in sorted {
-        let same = scale.step(SAME, *value);
+        let same = scale.step(SAME, value);
         match distinct.last_mut() {
             Some((last, count)) if value - *last <= same => *count += 1,
-            _ => distinct.push((*value, 1)),
+            _ => distinct.push((value, 1)),
         }
     }
     distinct
@@ -347,7 +355,7 @@ fn tied(distinct: &[CountedValue]) -> Option<Vec<CountedValue>> {
 }
 
 /// The different ones of sorted values; where nearly all stand more than once, those that do.
-fn repeated(sorted: &[f64], scale: Scale) -> Vec<CountedValue> {
+fn repeated(sorted: impl Iterator<Item = f64>, scale: Scale) -> Vec<CountedValue> {
     let distinct = distinct(sorted, scale);
     tied(&distinct).unwrap_or(distinct)
 }
@@ -375,13 +383,13 @@ fn frequent(values: Vec<CountedValue>, most_odd: usize) -> Vec<CountedValue> {
 fn step(distinct: &[CountedValue], least: f64) -> Option<f64> {
     let all: usize = distinct.iter().map(|(_, count)| count).sum();
     let most_odd = all / ODD_ONE_IN;
-    let mut gaps: Vec<(f64, f64)> =
-        distinct.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[0].0)).collect();
+    let gaps = || distinct.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[0].0));
     // An odd value makes two gaps of one, both smaller.
     let most_gaps = 2 * most_odd + 1;
-    if gaps.iter().filter(|(gap, _)| *gap < least).count() >= most_gaps {
+    if gaps().filter(|(gap, _)| *gap < least).count() >= most_gaps {
         return None;
     }
+    let mut gaps: Vec<(f64, f64)> = gaps().collect();
     gaps.sort_by(|one, other| one.0.total_cmp(&other.0));
     gaps.truncate(most_gaps);
     let parts =
