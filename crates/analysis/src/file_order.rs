@@ -251,18 +251,17 @@ impl FileOrder {
         let (rows, series) = (self.logs.len() as f64, self.series.len() as f64);
         let left = |columns: usize| rows - series - columns as f64;
         let degrees_of_drift = if left(2) >= LEAST_LEFT[1] { 2 } else { 1 };
-        let columns: Vec<Vec<f64>> = (1..=degrees_of_drift)
-            .map(|degree| centred(self.power(degree), &self.series))
-            .collect();
+        let columns =
+            (1..=degrees_of_drift).map(|degree| centred(self.power(degree), &self.series));
         let pairs = self
             .series
             .iter()
             .flat_map(|rows| (rows.start + 1..rows.end).map(|row| (row - 1, row)));
         let logs = centred(self.logs.clone(), &self.series);
-        let (counted, taken) = neighbours_beside(&logs, &columns, pairs)?;
+        let (counted, taken) = neighbours_beside(&logs, columns, pairs)?;
         // What the mean of each series takes of independent values.
         let of_means: f64 = self.series.iter().map(|rows| 1.0 - 1.0 / rows.len() as f64).sum();
-        let left = left(columns.len());
+        let left = left(degrees_of_drift);
         if left < LEAST_DEGREES {
             return None;
         }

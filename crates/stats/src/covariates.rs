@@ -4,6 +4,7 @@ use crate::moments::mean;
 use crate::student::t_survival;
 use crate::t_test::TTest;
 use crate::variance_ratio::f_survival;
+use std::borrow::Cow;
 
 /// A covariate that the ones before it explain but for this share of its square adds nothing.
 const LEAST_LEFT: f64 = 1e-9;
@@ -58,7 +59,7 @@ impl JointTest {
             return None;
         }
         let ones = vec![1.0; values.len()];
-        let beside_mean = independent(columns, &[normalised(&ones)?]);
+        let beside_mean = independent(columns, &[normalised(ones)?]);
         let count = beside_mean.len() as f64;
         let degrees = values.len() as f64 - 1.0 - count;
         if beside_mean.is_empty() || degrees < LEAST_DEGREES {
@@ -110,15 +111,17 @@ pub fn coefficient_beside(values: &[f64], column: &[f64], others: &[Vec<f64>]) -
 
 /// What rows that are neighbours have in common of values beside columns: the sum over these pairs of
 /// what is left of both, as a share of the sum of squares of what is left of all; and what the columns
-/// take of such a sum, of independent values of variance 1.
+/// take of such a sum, of independent values of variance 1. Each column is let go before the next is asked
+/// for.
 ///
 /// `None` where nothing is left.
 pub fn neighbours_beside(
     values: &[f64],
-    columns: &[Vec<f64>],
+    columns: impl IntoIterator<Item = Vec<f64>>,
     pairs: impl Iterator<Item = (usize, usize)> + Clone,
 ) -> Option<(f64, f64)> {
-    let basis = independent(columns, &[]);
+    let mut basis = Vec::new();
+    columns.into_iter().for_each(|column| add_independent(&mut basis, &column));
     let left = residual(values, &basis);
     let size = dot(&left, &left);
     if size <= f64::EPSILON * dot(values, values) {
@@ -147,27 +150,35 @@ fn p_of_f(f: f64, count: f64, degrees: f64) -> f64 {
 /// (Gram and Schmidt).
 fn independent(columns: &[Vec<f64>], to: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut basis = to.to_vec();
-    for column in columns {
-        let left = residual(column, &basis);
-        if dot(&left, &left) > LEAST_LEFT * dot(column, column) {
-            basis.extend(normalised(&left));
-        }
-    }
+    columns.iter().for_each(|column| add_independent(&mut basis, column));
     basis.split_off(to.len())
 }
 
-fn residual(column: &[f64], basis: &[Vec<f64>]) -> Vec<f64> {
+/// Adds what a column has beside these, where that is anything.
+fn add_independent(basis: &mut Vec<Vec<f64>>, column: &[f64]) {
+    let left = residual(column, basis);
+    if dot(&left, &left) > LEAST_LEFT * dot(column, column) {
+        basis.extend(normalised(left.into_owned()));
+    }
+}
+
+/// What is left of a column beside others; beside none it is the column itself.
+fn residual<'c>(column: &'c [f64], basis: &[Vec<f64>]) -> Cow<'c, [f64]> {
+    if basis.is_empty() {
+        return Cow::Borrowed(column);
+    }
     let mut left = column.to_vec();
     for one in basis {
         let share = dot(one, &left);
         left.iter_mut().zip(one).for_each(|(value, of_one)| *value -= share * of_one);
     }
-    left
+    Cow::Owned(left)
 }
 
-fn normalised(column: &[f64]) -> Option<Vec<f64>> {
-    let length = dot(column, column).sqrt();
-    (length > 0.0).then(|| column.iter().map(|value| value / length).collect())
+fn normalised(mut column: Vec<f64>) -> Option<Vec<f64>> {
+    let length = dot(&column, &column).sqrt();
+    column.iter_mut().for_each(|value| *value /= length);
+    (length > 0.0).then_some(column)
 }
 
 fn dot(one: &[f64], other: &[f64]) -> f64 {
@@ -238,10 +249,10 @@ mod tests {
     fn neighbours_are_counted_beside_columns() {
         let values = [1.0, -1.0, 2.0, -2.0];
         let pairs = [(0, 1), (1, 2), (2, 3)].into_iter();
-        assert_eq!(neighbours_beside(&values, &[], pairs.clone()), Some((-0.7, 0.0)));
-        let (counted, taken) = neighbours_beside(&values, &[vec![1.0; 4]], pairs.clone()).unwrap();
+        assert_eq!(neighbours_beside(&values, [], pairs.clone()), Some((-0.7, 0.0)));
+        let (counted, taken) = neighbours_beside(&values, [vec![1.0; 4]], pairs.clone()).unwrap();
         assert!((counted + 0.7).abs() < 1e-12 && (taken - 0.75).abs() < 1e-12, "{counted} {taken}");
-        assert_eq!(neighbours_beside(&[1.0; 4], &[vec![1.0; 4]], pairs), None);
+        assert_eq!(neighbours_beside(&[1.0; 4], [vec![1.0; 4]], pairs), None);
     }
 
     #[test]

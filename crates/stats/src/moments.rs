@@ -40,10 +40,14 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
 /// Median: the middle value, or the mean of the two middle ones; `None` of no values
 /// or of NaN or infinite ones.
 pub fn median(values: &[f64]) -> Option<f64> {
-    if values.is_empty() || !all_finite(values) {
+    median_of(values.to_vec())
+}
+
+/// The same of values that nobody needs any more in their order.
+pub(crate) fn median_of(mut values: Vec<f64>) -> Option<f64> {
+    if values.is_empty() || !all_finite(&values) {
         return None;
     }
-    let mut values = values.to_vec();
     let middle = values.len() / 2;
     let upper = select(&mut values, middle);
     if values.len() % 2 == 1 {

@@ -1,6 +1,6 @@
 //! Labels for values far from the others. Nothing is ever dropped.
 
-use crate::moments::median;
+use crate::moments::{median, median_of};
 
 /// Beyond this many scaled MADs a value is labelled (docs/method.md#m-warnings).
 const LIMIT: f64 = 5.0;
@@ -36,12 +36,13 @@ fn small_sample_factor(count: usize) -> f64 {
 /// infinite ones.
 pub fn label_outliers(values: &[f64]) -> OutlierLabels {
     let Some(centre) = median(values) else { return OutlierLabels::Labelled(Vec::new()) };
-    let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    let spread = median(&distances).unwrap_or(0.0) * SCALE * small_sample_factor(values.len());
+    let distance = |value: &f64| (value - centre).abs();
+    let median_distance = median_of(values.iter().map(distance).collect()).unwrap_or(0.0);
+    let spread = median_distance * SCALE * small_sample_factor(values.len());
     if spread <= 0.0 {
         return OutlierLabels::Quantised;
     }
-    let far = distances.iter().enumerate().filter(|(_, distance)| **distance / spread > LIMIT);
+    let far = values.iter().enumerate().filter(|&(_, value)| distance(value) / spread > LIMIT);
     OutlierLabels::Labelled(far.map(|(index, _)| index).collect())
 }
 

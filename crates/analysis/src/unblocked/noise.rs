@@ -61,7 +61,9 @@ impl Samples<'_> {
 
     /// Values far from the others of their subject and stratum.
     fn outliers(&self) -> Option<Caveat> {
-        let (mut distances, mut places) = (Vec::new(), Vec::new());
+        let count: usize = self.strata.values().flatten().map(Vec::len).sum();
+        let mut distances = Vec::with_capacity(count);
+        let mut places: Vec<&[f64]> = Vec::new();
         for (stratum, sides) in &self.strata {
             for (side, logs) in sides.iter().enumerate() {
                 if logs.len() < LEAST_FOR_OUTLIERS {
@@ -69,13 +71,15 @@ impl Samples<'_> {
                 }
                 let centre = median(logs)?;
                 distances.extend(logs.iter().map(|log| log - centre));
-                places.extend_from_slice(&self.places.get(stratum)?[side]);
+                places.push(&self.places.get(stratum)?[side]);
             }
         }
         let OutlierLabels::Labelled(far) = label_outliers(&distances) else { return None };
+        drop(distances);
         let mut rows: Vec<String> = far
             .iter()
-            .filter_map(|one| places.get(*one))
+            .filter_map(|one| places.iter().copied().flatten().nth(*one))
+            .take(TOLD_AT_MOST + 1)
             .map(|place| (place + 1.0).to_string())
             .collect();
         if rows.len() > TOLD_AT_MOST {
