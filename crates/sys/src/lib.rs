@@ -49,7 +49,7 @@ pub use control_file::{ControlFile, FileForm};
 pub use cpu_time::{CpuTime, clock_tick_ns};
 pub use fake_kernel::{FakeRule, FakeRules};
 pub use files::{FileAccess, Files, OpenFile, PrivateFiles};
-pub use freed_memory::return_freed_memory;
+pub use freed_memory::{return_freed_memory, return_large_memory_when_freed};
 pub use host_files::{HostFiles, append_to};
 pub use io_priority::{io_priority, set_io_priority};
 pub use kernel_log::KernelLog;

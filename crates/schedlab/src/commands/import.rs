@@ -27,6 +27,8 @@ struct File {
 }
 
 pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
+    // Columns of megabytes come and go while rows are read and judged.
+    sys::return_large_memory_when_freed();
     let importer = importer(&arguments.format)?;
     let mapping = mapping(arguments)?;
     let files = files(&arguments.files, importer.most_bytes())?;
