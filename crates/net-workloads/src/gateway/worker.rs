@@ -300,12 +300,13 @@ impl Worker {
         match self.listener.accept() {
             Ok((stream, _)) => {
                 let all = self.gateway.accepted.fetch_add(1, Ordering::Relaxed) + 1;
+                let client = Connection::new(stream, self.gateway.settings.payload)?;
+                self.events.add(&client, number)?;
+                // One too many is kept as all are: it may be the generator's, and not the stranger.
+                self.clients.insert(number, client);
                 if all > self.gateway.settings.sessions as u64 {
                     return Err(io::Error::other("somebody else has connected to its port"));
                 }
-                let client = Connection::new(stream, self.gateway.settings.payload)?;
-                self.events.add(&client, number)?;
-                self.clients.insert(number, client);
                 Ok(1)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
