@@ -1,37 +1,34 @@
 //! Random numbers of the campaigns and tables that are drawn here; their seeds are committed.
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha12Rng;
-use rand_distr::{Binomial, Distribution, Exp1, StandardNormal};
+use ::draws::NoiseDraws;
 
 /// Random numbers of one repetition.
-pub(crate) struct Draws(ChaCha12Rng);
+pub(crate) struct Draws(NoiseDraws);
 
 impl Draws {
     pub(crate) fn of(repetition: u32) -> Self {
-        Self(ChaCha12Rng::seed_from_u64(0x005c_4ed1_ab00 + u64::from(repetition)))
+        Self(NoiseDraws::seeded(0x005c_4ed1_ab00 + u64::from(repetition)))
     }
 
     /// Standard normal.
     pub(crate) fn normal(&mut self) -> f64 {
-        StandardNormal.sample(&mut self.0)
+        self.0.normal()
     }
 
     /// Exponential of mean 1.
     pub(crate) fn exponential(&mut self) -> f64 {
-        Exp1.sample(&mut self.0)
+        self.0.exponential()
     }
 
     /// Successes of so many attempts, of which each succeeds with this chance; none of a chance that is
     /// not from 0 to 1.
     pub(crate) fn successes(&mut self, attempts: u32, chance: f64) -> u64 {
-        Binomial::new(u64::from(attempts), chance)
-            .map_or(0, |binomial| binomial.sample(&mut self.0))
+        self.0.successes(attempts, chance)
     }
 
     /// Uniform from 0 to 1.
     pub(crate) fn uniform(&mut self) -> f64 {
-        self.0.random()
+        self.0.uniform()
     }
 
     /// Every order of these items is equally likely (Fisher-Yates, Durstenfeld 1964).

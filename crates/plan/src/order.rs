@@ -1,6 +1,6 @@
 //! The order of everything: randomised complete blocks from a recorded seed.
 
-use crate::random::{below, shuffle, stream};
+use crate::random::{shuffle, stream};
 use crate::williams;
 use model::{Block, Plan, Sitting, Subject, Trial, WorkloadPlan};
 use sha2::{Digest, Sha256};
@@ -126,7 +126,7 @@ fn orders(seed: u64, purpose: &Purpose, count: u32, arms: usize) -> Vec<Vec<usiz
     if arms == 2 {
         let is_forward = |index: u32| {
             let mut coin = stream(seed, &purpose.pairs, index / BLOCKS_OF_A_COIN);
-            (below(&mut coin, 2) == 0) == index.is_multiple_of(2)
+            (coin.below(2) == 0) == index.is_multiple_of(2)
         };
         return (0..count)
             .map(|index| if is_forward(index) { vec![0, 1] } else { vec![1, 0] })

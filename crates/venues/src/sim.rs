@@ -12,13 +12,11 @@ use contract::{
     Description, Event, Factor, Interrupt, Knob, Missing, Requirement, Result, TrialCatalogue,
     Venue, VenueSession,
 };
+use draws::NoiseDraws;
 use model::{
     Few, Fingerprint, Histogram, Invocation, Level, Metric, Outcome, Plan, Record, Reduction,
     RunReport, Sample, SampleData, SimSettings, Trial, Unit, parse_percent,
 };
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha12Rng;
-use rand_distr::{Distribution, StandardNormal, StudentT};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -181,18 +179,12 @@ impl SimSession {
             &["failure", &trial.subject.id, &trial.workload.label, &number.to_string()],
             trial.block,
         );
-        random.random::<f64>() < rate
+        random.uniform() < rate
     }
 
     /// A stream of its own for each purpose, so that adding one changes no other.
-    fn stream(&self, purpose: &[&str], block: u32) -> ChaCha12Rng {
-        // FNV-1a over the purpose (Fowler, Noll, Vo): spreads, need not be secret.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ self.seed;
-        let bytes = purpose.iter().flat_map(|word| word.bytes().chain([0]));
-        for byte in bytes.chain(block.to_le_bytes()) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        ChaCha12Rng::seed_from_u64(hash)
+    fn stream(&self, purpose: &[&str], block: u32) -> NoiseDraws {
+        NoiseDraws::of_purpose(self.seed, purpose, block)
     }
 
     /// A linear drift over the campaign and a random walk from sitting to sitting,
@@ -204,7 +196,7 @@ impl SimSession {
         let sitting = trial.block as usize * self.arms + trial.position as usize;
         let all = (self.blocks * self.arms).max(1);
         let mut steps = self.stream(&["walk", &trial.workload.label, source], 0);
-        let walk: f64 = (0..=sitting).map(|_| normal(&mut steps) * WALK).sum();
+        let walk: f64 = (0..=sitting).map(|_| steps.normal() * WALK).sum();
         LINEAR_DRIFT * sitting as f64 / all as f64 + walk
     }
 
@@ -236,7 +228,7 @@ impl SimSession {
             + self.drift(&noise, trial, source)
             + noise.boot(&mut boot_stream)
             + noise.arm(&mut arm_stream)
-            + normal(&mut process_stream) * 0.01;
+            + process_stream.normal() * 0.01;
         match metric.reduction {
             Reduction::Quantile(_) => {
                 SampleData::Histogram(Box::new(events(level, &mut process_stream)))
@@ -286,16 +278,12 @@ fn effect_of(trial: &Trial) -> f64 {
         .map_or(0.0, |fraction| (1.0 + fraction).ln())
 }
 
-fn events(level: f64, random: &mut ChaCha12Rng) -> Histogram {
+fn events(level: f64, random: &mut NoiseDraws) -> Histogram {
     let mut histogram = Histogram::new();
     for _ in 0..EVENTS {
-        histogram.record((level + normal(random) * EVENT_SIGMA).exp().round() as u64);
+        histogram.record((level + random.normal() * EVENT_SIGMA).exp().round() as u64);
     }
     histogram
-}
-
-fn normal(random: &mut ChaCha12Rng) -> f64 {
-    StandardNormal.sample(random)
 }
 
 /// Standard deviations of one scenario, on the log scale (docs/method.md#m-scenarios).
@@ -328,23 +316,23 @@ impl Noise {
         }
     }
 
-    fn boot(&self, random: &mut ChaCha12Rng) -> f64 {
-        normal(random) * self.boot
+    fn boot(&self, random: &mut NoiseDraws) -> f64 {
+        random.normal() * self.boot
     }
 
-    fn arm(&self, random: &mut ChaCha12Rng) -> f64 {
+    fn arm(&self, random: &mut NoiseDraws) -> f64 {
         let interaction =
-            if self.has_heavy_tails { student(3.0, random) } else { normal(random) } * self.arm;
-        let is_slow_mode = self.has_modes && random.random::<f64>() < 0.25;
+            if self.has_heavy_tails { student(3.0, random) } else { random.normal() } * self.arm;
+        let is_slow_mode = self.has_modes && random.uniform() < 0.25;
         interaction + if is_slow_mode { 0.10 } else { 0.0 }
     }
 
-    fn iteration(&self, random: &mut ChaCha12Rng, previous: &mut f64) -> f64 {
+    fn iteration(&self, random: &mut NoiseDraws, previous: &mut f64) -> f64 {
         let fresh = if self.has_heavy_tails {
-            let is_spike = random.random::<f64>() < 0.02;
+            let is_spike = random.uniform() < 0.02;
             student(2.5, random) + if is_spike { 0.80 / 0.02 } else { 0.0 }
         } else {
-            normal(random)
+            random.normal()
         };
         let kept = (1.0 - self.correlation * self.correlation).sqrt();
         *previous = self.correlation * *previous + kept * fresh;
@@ -353,9 +341,9 @@ impl Noise {
 }
 
 /// Student's t scaled to a standard deviation of one: heavier tails, the same spread.
-fn student(degrees: f64, random: &mut ChaCha12Rng) -> f64 {
+fn student(degrees: f64, random: &mut NoiseDraws) -> f64 {
     let spread = (degrees / (degrees - 2.0)).sqrt();
-    StudentT::new(degrees).map_or(0.0, |distribution| distribution.sample(random) / spread)
+    random.student_t(degrees) / spread
 }
 
 /// The factor that gives a subject a known effect, in the simulator only.

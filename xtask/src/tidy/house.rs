@@ -41,6 +41,7 @@ impl Uses {
 /// each one gets its place by a decision.
 pub const HOUSE: &[Room] = &[
     Room { name: "model", layer: 0, uses: Nothing },
+    Room { name: "draws", layer: 0, uses: Nothing },
     Room { name: "phrases", layer: 0, uses: Nothing },
     Room { name: "removal", layer: 0, uses: Nothing },
     Room { name: "stats", layer: 0, uses: Nothing },
@@ -63,7 +64,7 @@ pub const HOUSE: &[Room] = &[
         layer: 4,
         uses: These(&["artefacts", "build-user", "kernels", "guest-images"]),
     },
-    Room { name: "plan", layer: 4, uses: These(&["contract"]) },
+    Room { name: "plan", layer: 4, uses: These(&["contract", "draws"]) },
     Room { name: "cpu-workloads", layer: 4, uses: These(&["contract", "sys", "workload-parts"]) },
     Room { name: "io-workloads", layer: 4, uses: These(&["contract", "sys", "workload-parts"]) },
     Room { name: "net-workloads", layer: 4, uses: These(&["contract", "sys", "workload-parts"]) },
@@ -101,6 +102,7 @@ pub const HOUSE: &[Room] = &[
             "kernels",
             "guest-images",
             "executor",
+            "draws",
         ]),
     },
     Room { name: "agent", layer: 5, uses: These(&["contract", "sys", "wire", "executor"]) },
@@ -127,7 +129,15 @@ pub const HOUSE: &[Room] = &[
     Room {
         name: "calibrate",
         layer: 6,
-        uses: These(&["contract", "plan", "analysis", "importers", "stats", "venues"]),
+        uses: These(&[
+            "contract",
+            "draws",
+            "plan",
+            "analysis",
+            "importers",
+            "stats",
+            "venues",
+        ]),
     },
     Room { name: "live", layer: 6, uses: These(&["contract", "sys", "store", "lab"]) },
     Room { name: "server", layer: 7, uses: These(&["contract", "sys", "store", "live", "web"]) },
