@@ -3,6 +3,7 @@
 use crate::digits::roundings;
 use crate::duplicates::copied;
 use crate::executions::ExecutionLevels;
+use crate::import_notices::ImportNotices;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::measured_rows::MeasuredRows;
@@ -11,10 +12,10 @@ use crate::row_order::{are_in_one_piece, in_one_order, mean_places, row_order};
 use crate::table::{ImportedTable, over};
 use crate::table_row::TableRow;
 use model::{
-    Block, Caveat, CaveatCode, Comparisons, GivenChoices, IMPORT_COMPARED_VALUES,
-    IMPORT_COMPARISONS, Imported, ImportedDesign, ImportedOrder, Metric, PLAN_FORMAT, PLAN_METRICS,
-    PLAN_SUBJECTS, PLAN_WORKLOADS, ParameterValue, Parameters, Plan, Record, SharedName, Sitting,
-    Subject, WorkloadPlan,
+    Block, Comparisons, GivenChoices, IMPORT_COMPARED_VALUES, IMPORT_COMPARISONS, Imported,
+    ImportedDesign, ImportedOrder, Metric, PLAN_FORMAT, PLAN_METRICS, PLAN_SUBJECTS,
+    PLAN_WORKLOADS, ParameterValue, Parameters, Plan, Record, SharedName, Sitting, Subject,
+    WorkloadPlan,
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
@@ -147,16 +148,16 @@ fn assemble(
     table.fixed.clone_from(&executions.fixed);
     refuse_many(table, &subjects, primary.len(), labels.all.len(), settings)?;
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
-    let mut caveats = table.caveats.clone();
+    let mut notices = ImportNotices::of(table);
     let template = workload(table, settings, format, &primary);
     let (rows, order) = ordered_rows(table);
     let (records, blocks) = if has_blocks {
-        blocked(rows, &labels, order, &mut caveats)?
+        blocked(rows, &labels, order, &mut notices)?
     } else {
         (unblocked(rows, &labels, &fixed_places(table)), Vec::new())
     };
     let copies = copied(&records, has_blocks);
-    caveats.extend(copies.caveats);
+    notices.add_copies(copies.caveats);
     let plan = Plan {
         format: PLAN_FORMAT.to_owned(),
         name: settings.name.clone(),
@@ -184,12 +185,13 @@ fn assemble(
             digest: files,
             design: if has_blocks { ImportedDesign::Blocked } else { unblocked_design(table) },
             order,
-            caveats,
+            caveats: notices.caveats,
             parts: table.parts.clone(),
             copied: copies.subjects.into_iter().collect(),
             mixes: std::mem::take(&mut table.kinds).unlike(&template.metrics),
             absent_runs: table.numbers.absent(),
             given: GivenChoices::default(),
+            facts: notices.facts,
         }),
         probes: Vec::new(),
         settle_ns: 0,
@@ -530,7 +532,7 @@ fn blocked(
     rows: Vec<TableRow>,
     labels: &Labels,
     order: ImportedOrder,
-    caveats: &mut Vec<Caveat>,
+    notices: &mut ImportNotices,
 ) -> Result<(Vec<Record>, Vec<Block>), Trouble> {
     let (mut numbers, mut subjects) = (Numbering::new(), Numbering::new());
     let mut orders: Vec<Vec<SharedName>> = Vec::new();
@@ -566,7 +568,7 @@ fn blocked(
         positions = mean_places(places.iter().map(|[number, subject, _]| [*number, *subject]));
     }
     let in_order = if is_mingled { None } else { in_one_order(&orders, order) };
-    caveats.extend(in_order.map(|detail| Caveat::new(CaveatCode::OrderConfounded, detail)));
+    notices.add_fixed_order(in_order);
     let mut measured = MeasuredRows::of(rows, names);
     let of_record = |of_record: &[u32]| {
         let [number, subject, label] = places[of_record[0] as usize];

@@ -6,7 +6,7 @@ use crate::mapping::Mapping;
 use crate::metrics::{can_be_negative, metric_id, number, unit};
 use crate::table::{ImportedRow, ImportedTable, MOST_DIMENSIONS};
 use contract::Description;
-use model::{CaveatCode, Direction, Metric, Reduction, Sample, Unit};
+use model::{CaveatCode, Direction, ImportFact, Metric, Reduction, Sample, Unit};
 use outputs::Trouble;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -167,7 +167,7 @@ impl<'a> File<'a> {
             } else if self.is_open {
                 let what = "lines of configuration between results, which begin no execution";
                 let key: String = key.chars().take(60).collect();
-                table.notice(CaveatCode::ReplicateLevelUnknown, what, &key);
+                table.establish(ImportFact::UnknownReplicates, what, &key);
             }
             if key == CAMPAIGN {
                 // The next campaign of a file says itself what is to be said of it.

@@ -20,6 +20,7 @@ mod fio;
 mod gatling;
 mod google_benchmark;
 mod hyperfine;
+mod import_notices;
 mod importer;
 mod iozone;
 mod iperf3;

@@ -5,7 +5,7 @@
 //! The caveats are text of a stranger's file: codes that speak of an origin are known by their exact
 //! spelling, all else is passed over, and nothing of the text is kept.
 
-use model::{Caveat, CaveatCode, Record, SharedName, SharedParts};
+use model::{CaveatCode, Record, SharedName, SharedParts, TrialFact};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Codes that say that the campaign was edited or may have been, or that no real processor or no real
@@ -50,7 +50,7 @@ impl FileOrigins {
         let mut parts = SharedParts::default();
         for record in records {
             if subjects.contains(record.subject.as_str()) {
-                record.caveats.push(Caveat::new(CaveatCode::Tcg, SAID_OF_RECORD));
+                record.note_fact(TrialFact::Emulated, SAID_OF_RECORD);
                 parts.share(record);
             }
         }

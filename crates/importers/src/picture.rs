@@ -1,7 +1,7 @@
 //! What an importer makes of files, drawn compactly for tests.
 
 use crate::{Assembled, ImportFile, ImportSettings, ImportedTable, Importer, Mapping, Trouble};
-use model::{CaveatCode, Comparisons, ImportedDesign, Sample, SampleData};
+use model::{CaveatCode, Comparisons, DecidingFacts, ImportedDesign, Sample, SampleData};
 use std::fmt::Write;
 
 /// Reads files of `(subject, bytes)` into one table; an execution counts those of its subject.
@@ -116,7 +116,18 @@ pub(crate) fn imported(
 ) -> Result<Assembled, (usize, Trouble)> {
     let sources: Vec<ImportFile<'_>> =
         files.iter().map(|(subject, bytes)| ImportFile { subject, execution: 1, bytes }).collect();
-    crate::import(importer, &sources, mapping, &settings())
+    let campaign = crate::import(importer, &sources, mapping, &settings())?;
+    facts_are_said(&campaign);
+    Ok(campaign)
+}
+
+/// Each fact has the caveat that says it, and each caveat that says one has its fact.
+fn facts_are_said(campaign: &Assembled) {
+    let of_import = campaign.plan.imported.as_ref().unwrap();
+    assert_eq!(of_import.facts, DecidingFacts::of_caveats(&of_import.caveats));
+    for record in &campaign.records {
+        assert_eq!(record.facts, DecidingFacts::of_caveats(&record.caveats));
+    }
 }
 
 /// Subjects, workloads and design of a plan, and its records, a line each.

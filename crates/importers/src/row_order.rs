@@ -176,9 +176,13 @@ mod tests {
             values: vec![Mapping::value("v:lower").unwrap()],
             ..Mapping::default()
         };
-        let plan = imported(&CSV, &files, &mapping).unwrap().plan;
+        let mut plan = imported(&CSV, &files, &mapping).unwrap().plan;
         assert_eq!(plan.format, plan.oldest_format());
-        (plan.imported.unwrap().order, plan.format)
+        // Facts have a format of their own.
+        let mut of_import = plan.imported.take().unwrap();
+        of_import.facts = model::DecidingFacts::default();
+        plan.imported = Some(of_import.clone());
+        (of_import.order, plan.oldest_format().to_owned())
     }
 
     const ORDERED: &str = "schedlab.plan/7";

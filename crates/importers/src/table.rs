@@ -15,9 +15,9 @@ use crate::time_order::ToolTimes;
 use crate::tool_settings::ToolSettings;
 use crate::unnamed_kinds::UnnamedKinds;
 use model::{
-    Caveat, CaveatCode, Direction, IMPORT_EXPANSION, IMPORT_FREE_BYTES, IMPORT_LOOKUPS,
-    IMPORT_METRICS, IMPORT_ROWS, IMPORT_VALUES, Metric, OverLimit, Reduction, Sample, SharedName,
-    Unit,
+    Caveat, CaveatCode, DecidingFact, DecidingFacts, Direction, IMPORT_EXPANSION,
+    IMPORT_FREE_BYTES, IMPORT_LOOKUPS, IMPORT_METRICS, IMPORT_ROWS, IMPORT_VALUES, ImportFact,
+    Metric, OverLimit, Reduction, Sample, SharedName, Unit,
 };
 use outputs::Trouble;
 use std::borrow::Cow;
@@ -74,6 +74,8 @@ pub struct ImportedTable {
     pub rows: Vec<TableRow>,
     /// What the importer noticed.
     pub caveats: Vec<Caveat>,
+    /// What of it decides something.
+    pub(crate) facts: DecidingFacts<ImportFact>,
     /// Columns that count as executions and may tell parts of one apart.
     pub parts: Vec<String>,
     /// Units that are not ours, by metric: values are shown as they stand.
@@ -306,10 +308,16 @@ impl ImportedTable {
         }
     }
 
+    /// Establishes a fact, and says of what it is one.
+    pub(crate) fn establish(&mut self, fact: ImportFact, what: &str, item: &str) {
+        self.notice(fact.caveat_code(), what, item);
+        self.facts.establish(fact);
+    }
+
     /// Says of a column that counts as executions that it may tell parts of one apart, which leaves no
     /// verdict.
     pub(crate) fn notice_parts(&mut self, what: &str, column: &str) {
-        self.notice(CaveatCode::ReplicateLevelUnknown, what, column);
+        self.establish(ImportFact::UnknownReplicates, what, column);
         let column = both_ends(column, LONGEST_ITEM);
         if self.parts.len() < MOST_ITEMS && !self.parts.contains(&column) {
             self.parts.push(column);
@@ -346,7 +354,7 @@ impl ImportedTable {
     /// nobody named do.
     pub fn compare_settings(&mut self) {
         for difference in std::mem::take(&mut self.settings).differences() {
-            self.notice(CaveatCode::SettingsDiffer, "by the tool's own words", &difference);
+            self.establish(ImportFact::UnlikeSettings, "by the tool's own words", &difference);
         }
         let columns = std::mem::take(&mut self.columns);
         self.notice_differences(UNLIKE_COLUMNS, columns.differences(), REMEDY);
@@ -362,7 +370,7 @@ impl ImportedTable {
     /// Says of all columns that differ what they are, and what to do about them.
     fn notice_differences(&mut self, what: &str, differences: Vec<String>, remedy: &str) {
         for difference in &differences {
-            self.notice(CaveatCode::SettingsDiffer, what, difference);
+            self.establish(ImportFact::UnlikeSettings, what, difference);
         }
         let told = self.caveats.iter_mut().find(|one| one.detail.starts_with(what));
         if let Some(caveat) = told.filter(|_| !differences.is_empty()) {
@@ -423,7 +431,7 @@ impl ImportedTable {
             ),
         ] {
             for subject in subjects {
-                self.notice(CaveatCode::ReplicateLevelUnknown, what, &subject);
+                self.establish(ImportFact::UnknownReplicates, what, &subject);
             }
         }
     }
@@ -432,6 +440,10 @@ impl ImportedTable {
     pub(crate) fn notice_origins(&mut self) {
         let origins = std::mem::take(&mut self.origins);
         origins.of_import().for_each(|(code, subject)| self.notice(code, SAID, subject));
+        // The caveats of the file are what it says; those of it that decide are facts from here on.
+        let said = self.caveats.iter().filter(|one| one.detail.starts_with(SAID));
+        let said: Vec<ImportFact> = said.filter_map(ImportFact::said_by).collect();
+        said.into_iter().for_each(|fact| self.facts.establish(fact));
         self.origins = origins;
     }
 

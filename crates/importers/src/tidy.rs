@@ -15,7 +15,7 @@ use crate::table::{ImportedTable, RowNames, TableFile, over};
 use crate::unnamed::UnnamedColumns;
 use contract::Description;
 use csv::StringRecord;
-use model::{Caveat, CaveatCode, IMPORT_COLUMNS, Reduction, Sample, SharedName, Unit};
+use model::{Caveat, CaveatCode, IMPORT_COLUMNS, ImportFact, Reduction, Sample, SharedName, Unit};
 use outputs::Trouble;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -164,6 +164,7 @@ impl Importer for Tidy {
         if mapping.replicate.is_empty() && mapping.block.is_none() && table.caveats.is_empty() {
             let detail = "no column was named that identifies an execution: each row counts as one";
             table.caveats.push(Caveat::new(CaveatCode::ReplicateLevelUnknown, detail));
+            table.facts.establish(ImportFact::UnknownReplicates);
         }
         let first = table.rows.len();
         let mut orders = ColumnText::default();
@@ -229,7 +230,7 @@ fn tell_doubts(
     // What a file of one subject shares with others, only these tell.
     let is_of_one = rows.windows(2).all(|pair| pair[0].subject == pair[1].subject);
     for name in unnamed.machines().into_iter().filter(|name| is_doubted(name)) {
-        table.notice(CaveatCode::ReplicateLevelUnknown, MACHINES, name);
+        table.establish(ImportFact::UnknownReplicates, MACHINES, name);
     }
     for name in crossed.into_iter().filter(|name| is_doubted(name)) {
         table.notice_parts(CROSSED, name);

@@ -5,7 +5,7 @@
 //! good. What begins anew with it is marked, so that nobody seeks a trend across the gap.
 
 use contract::{Event, Interrupt, Result};
-use model::{Caveat, CaveatCode, Plan, Record};
+use model::{Plan, Record, TrialFact};
 use std::time::{Duration, Instant};
 
 /// How soon a pause notices the wish to stop: at once, for a person.
@@ -18,7 +18,7 @@ pub(crate) struct Pacing {
     clock: Clock,
     pace: Pace,
     /// What the first record of a run that goes on with a campaign says.
-    resumed: Option<Caveat>,
+    resumed: Option<String>,
 }
 
 impl Pacing {
@@ -79,7 +79,9 @@ impl Pacing {
         if record.started_unix_ns == 0 {
             record.started_unix_ns = began_unix_ns;
         }
-        record.caveats.extend(self.resumed.take());
+        if let Some(told) = self.resumed.take() {
+            record.note_fact(TrialFact::Resumed, told);
+        }
     }
 }
 
@@ -150,7 +152,7 @@ impl Pace {
 }
 
 /// What stands beside the first trial after an interruption.
-fn resumed(last: &Record, unix_ns: u64) -> Caveat {
+fn resumed(last: &Record, unix_ns: u64) -> String {
     let ended_ns = last.started_unix_ns.saturating_add(last.duration_ns);
     let stood_still = match unix_ns.checked_sub(ended_ns) {
         Some(gap_ns) if last.started_unix_ns > 0 => {
@@ -158,7 +160,7 @@ fn resumed(last: &Record, unix_ns: u64) -> Caveat {
         }
         _ => "was interrupted".to_owned(),
     };
-    Caveat::new(CaveatCode::Interrupted, format!("the campaign {stood_still} before this trial"))
+    format!("the campaign {stood_still} before this trial")
 }
 
 /// A duration as a person says it.

@@ -23,11 +23,15 @@ pub const PARTS_PLAN_FORMAT: &str = "schedlab.plan/8";
 /// `plan.json` of an import of which a margin, a direction, or what is judged was given together with its
 /// numbers. A reader of the versions before would give a verdict that rests on that choice alone.
 pub const GIVEN_PLAN_FORMAT: &str = "schedlab.plan/9";
-/// Versions of it that are read. Before the ninth, what was given together with numbers was told by a caveat
+/// `plan.json` of an import with facts that decide. A reader of the versions before would not read them,
+/// and would take the digest that records name for that of another plan.
+pub const FACTS_PLAN_FORMAT: &str = "schedlab.plan/10";
+/// Versions of it that are read. Before the tenth, caveats alone told what the importer had established
+/// ([`crate::DecidingFacts`]). Before the ninth, what was given together with numbers was told by a caveat
 /// alone, and decided. Before the eighth, parts were told by a caveat alone, and had a verdict. Before the seventh, nobody recorded the order of an import. The third has no pace. The second has claims about one metric each and none across
 /// workloads; the first has no comparisons within a factor, and claims about one comparison
 /// each.
-pub const PLAN_FORMATS: [&str; 9] = [
+pub const PLAN_FORMATS: [&str; 10] = [
     PLAN_FORMAT,
     "schedlab.plan/2",
     "schedlab.plan/1",
@@ -37,10 +41,13 @@ pub const PLAN_FORMATS: [&str; 9] = [
     ORDERED_PLAN_FORMAT,
     PARTS_PLAN_FORMAT,
     GIVEN_PLAN_FORMAT,
+    FACTS_PLAN_FORMAT,
 ];
 /// A line of `records.jsonl`.
 pub const RECORD_FORMAT: &str = "schedlab.record/5";
-/// Versions of it that are read. The fourth does not tell what stood still during an invocation: a
+/// Versions of it that are read. In each, caveats alone may tell what a trial met
+/// ([`crate::DecidingFacts`]); facts beside them are passed over by readers that know none, which decide the
+/// same by these caveats. The fourth does not tell what stood still during an invocation: a
 /// reader of it would take a later one for one of which nobody looked. The third says neither that a run went on with its campaign nor that
 /// the campaign's end is bound; a reader of it would take an end that was unbound later for one of
 /// its own. Those in [`UNBOUND_RECORD_FORMATS`] are bound to nothing.
@@ -107,8 +114,8 @@ mod tests {
     use super::*;
     use crate::fixtures::PLAN;
     use crate::{
-        Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, GivenChoices, Imported,
-        ImportedDesign, ImportedOrder, Obstacle, Pace, Plan, VmSettings,
+        Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, GivenChoices, ImportFact,
+        Imported, ImportedDesign, ImportedOrder, Obstacle, Pace, Plan, VmSettings,
     };
 
     const FINDINGS: &str = r#"{"format":"schedlab.findings/14","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
@@ -261,6 +268,23 @@ mod tests {
         assert!(text.contains(r#""given":{"usual_margins":{"ms":0.02}}"#), "{text}");
         assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
         assert_ne!(plan.decisive("", None, 0), usual, "an edit of it is seen");
+    }
+
+    #[test]
+    fn facts_of_an_import_are_refused_by_readers_that_know_none_and_caveats_are_not() {
+        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        let stored = r#"{"format":"csv","file":"f","digest":"d","design":"blocked","caveats":[{"code":"COPIED","detail":"told"}]}"#;
+        let before: Imported = serde_json::from_str(stored).unwrap();
+        plan.imported = Some(before.clone());
+        assert_eq!(plan.oldest_format(), PLAN_FORMAT);
+        let mut later = before;
+        later.facts.establish(ImportFact::CopiedValues);
+        plan.imported = Some(later);
+        assert_eq!(plan.oldest_format(), FACTS_PLAN_FORMAT);
+        assert!(PLAN_FORMATS.contains(&FACTS_PLAN_FORMAT));
+        let text = serde_json::to_string(&plan).unwrap();
+        assert!(text.contains(r#""facts":["copied_values"]"#), "{text}");
+        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod cpu_list;
 mod digits;
 mod doubt;
 mod earlier_findings;
+mod facts;
 mod few;
 mod finding;
 mod fitted_list;
@@ -23,6 +24,7 @@ mod fixtures;
 mod format;
 mod given;
 mod histogram;
+mod imported;
 mod inert;
 mod kernel_version;
 mod level;
@@ -65,6 +67,7 @@ pub use counted_numbers::{CountedNumbers, counting_numbers};
 pub use cpu_list::CpuList;
 pub use digits::{last_digit_power, p_equation, p_value, round_significant};
 pub use doubt::Doubt;
+pub use facts::{DecidingFact, DecidingFacts, ImportFact, TrialFact};
 pub use few::Few;
 pub use finding::{
     BlockEffect, Companion, DECLARED_FAMILY, DecidingInterval, Diagnostics, Effect, FailureCount,
@@ -72,13 +75,14 @@ pub use finding::{
     Tail, UseCaseFinding, Verdict, Weight, Worst,
 };
 pub use format::{
-    FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES, FINDINGS_FORMAT, FINDINGS_FORMATS,
-    GIVEN_PLAN_FORMAT, ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PARTS_PLAN_FORMAT, PLAN_FORMAT,
-    PLAN_FORMATS, RECORD_FORMAT, RECORD_FORMATS, REPORT_FORMAT, RESTED_PLAN_FORMAT,
+    FACTS_PLAN_FORMAT, FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES, FINDINGS_FORMAT,
+    FINDINGS_FORMATS, GIVEN_PLAN_FORMAT, ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PARTS_PLAN_FORMAT,
+    PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT, RECORD_FORMATS, REPORT_FORMAT, RESTED_PLAN_FORMAT,
     TREND_FINDINGS_FORMAT, TREND_REPORT_FORMAT, UNBOUND_RECORD_FORMATS, VENUE_PLAN_FORMAT,
 };
 pub use given::{DEFAULT_ALPHA, GivenChoices};
 pub use histogram::{Histogram, HistogramError};
+pub use imported::{AbsentRuns, Imported, ImportedDesign, ImportedOrder, UnlikeMix};
 pub use inert::{
     LONGEST_LINE, LONGEST_TEXT, bounded_text, inert, inert_json, inert_lines, inert_text,
     is_obeyed, legible_data, legible_lines, written_out,
@@ -96,8 +100,8 @@ pub use parameters::{ParameterValue, Parameters};
 pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
-    AbsentRuns, Background, BackgroundSession, Block, Imported, ImportedDesign, ImportedOrder,
-    Plan, STOPPED_AT_LOOK, SimSettings, Sitting, Trial, UnlikeMix, UseCase, Variant, WorkloadPlan,
+    Background, BackgroundSession, Block, Plan, STOPPED_AT_LOOK, SimSettings, Sitting, Trial,
+    UseCase, Variant, WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,
@@ -117,8 +121,8 @@ pub use reader_limit::{
 };
 pub use record::{
     Binding, CampaignBeginning, Chain, ChainAnchor, Circumstances, Disturbance, Fingerprint,
-    Invocation, LevelReading, NOTICEABLE_LOAD, NOTICEABLE_STEAL, Outcome, Record, Resumption,
-    RunReport, Usage,
+    Invocation, LevelReading, NOTICEABLE_LOAD, NOTICEABLE_STEAL, Outcome, Record,
+    RecordWithoutFacts, Resumption, RunReport, Usage,
 };
 pub use records::Records;
 pub use sample::{Sample, SampleData};

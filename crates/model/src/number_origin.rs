@@ -1,6 +1,6 @@
 //! Where numbers come from, in one word.
 
-use crate::{CaveatCode, Finding, Findings, Imported, Plan};
+use crate::{Finding, Findings, Imported, Plan};
 use serde::Serialize;
 
 /// Where the numbers of a campaign come from; of several origins the first that holds.
@@ -81,44 +81,26 @@ impl Plan {
     }
 }
 
-/// What an import says of the campaign that its numbers come from. The plan stores it as caveats of
-/// the importer, which are data there; those that findings have decide nothing.
-impl Imported {
-    /// Whether others simulated numbers of it.
-    pub fn is_simulated(&self) -> bool {
-        self.says(CaveatCode::Simulated)
-    }
-
-    /// Whether nothing bound records of it, so that nobody can know if they were edited.
-    pub fn is_unbound(&self) -> bool {
-        self.says(CaveatCode::EvidenceUnbound)
-    }
-
-    fn says(&self, code: CaveatCode) -> bool {
-        self.caveats.iter().any(|caveat| caveat.code == code)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixtures::PLAN;
-    use crate::{Caveat, VmSettings};
+    use crate::{ImportFact, VmSettings};
 
     #[test]
     fn that_others_simulated_its_numbers_is_said_by_an_import_and_by_no_finding() {
         let stored = r#"{"format":"csv","file":"f","digest":"d","design":"blocked"}"#;
         let plan: Plan = serde_json::from_str(PLAN).unwrap();
-        let of = |codes: &[CaveatCode]| {
+        let of = |facts: &[ImportFact]| {
             let mut imported: Imported = serde_json::from_str(stored).unwrap();
-            imported.caveats = codes.iter().map(|code| Caveat::new(*code, "told")).collect();
+            facts.iter().for_each(|fact| imported.facts.establish(fact.clone()));
             let venue = "import".to_owned();
             let plan = Plan { venue, imported: Some(imported), ..plan.clone() };
             (NumberOrigin::of(&plan, None), plan.has_simulated_numbers(), plan.is_simulated())
         };
         assert_eq!(of(&[]), (NumberOrigin::Imported, false, false));
-        assert_eq!(of(&[CaveatCode::EvidenceUnbound]), (NumberOrigin::Imported, false, false));
-        assert_eq!(of(&[CaveatCode::Simulated]), (NumberOrigin::Simulated, true, false));
+        assert_eq!(of(&[ImportFact::UnboundEvidence]), (NumberOrigin::Imported, false, false));
+        assert_eq!(of(&[ImportFact::Simulated]), (NumberOrigin::Simulated, true, false));
         assert!(plan.has_simulated_numbers() && plan.is_simulated());
     }
 

@@ -1,7 +1,7 @@
 //! A plan: every trial of a campaign in the order it will run.
 
 use crate::{
-    Caveat, Claim, ClaimShape, Comparisons, GIVEN_PLAN_FORMAT, GivenChoices, Metric,
+    Claim, ClaimShape, Comparisons, FACTS_PLAN_FORMAT, GIVEN_PLAN_FORMAT, Imported, Metric,
     ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PARTS_PLAN_FORMAT, PLAN_FORMAT, Pace, Parameters,
     RESTED_PLAN_FORMAT, Subject, VENUE_PLAN_FORMAT, VenueSettings, VmSettings, sum_ns,
 };
@@ -219,127 +219,6 @@ pub struct UseCase {
     pub weights: Vec<crate::Weight>,
 }
 
-/// Where imported numbers come from, and how they were collected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Imported {
-    /// Name of the importer.
-    pub format: String,
-    /// Name of the file.
-    pub file: String,
-    /// SHA-256 (hex) of its bytes.
-    pub digest: String,
-    /// How they were collected.
-    pub design: ImportedDesign,
-    /// What is known of the order in which they were measured.
-    #[serde(default, skip_serializing_if = "ImportedOrder::is_unknown")]
-    pub order: ImportedOrder,
-    /// What the importer noticed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub caveats: Vec<Caveat>,
-    /// Columns that count as executions and may tell parts of one apart: nothing in the files shows
-    /// that they are executions, and nobody said so.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<String>,
-    /// Subjects of which values stand twice, as `COPIED` says; where it stands and none is named, any
-    /// may be.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub copied: Vec<String>,
-    /// Subjects that hold unlike shares of rows of different kinds, which only a column tells apart that
-    /// nobody named.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mixes: Vec<UnlikeMix>,
-    /// Runs without blocks that each subject lacks by the numbers of the others; empty where no subject
-    /// lacks one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub absent_runs: Vec<AbsentRuns>,
-    /// What was chosen while the numbers were there, and decides.
-    #[serde(default, skip_serializing_if = "GivenChoices::is_empty")]
-    pub given: GivenChoices,
-}
-
-/// Rows of different kinds of which two subjects of an import have unlike shares, so that the difference
-/// of their means may be one of the mix.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct UnlikeMix {
-    /// Id of the metric.
-    pub metric: String,
-    /// The two subjects; empty where any two may be meant.
-    pub subjects: Vec<String>,
-    /// The column, the level whose shares differ most, and both shares.
-    pub told: String,
-}
-
-/// Runs of one subject of an import that are not there although their numbers say that they were counted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct AbsentRuns {
-    /// The subject.
-    pub subject: String,
-    /// How many are absent.
-    pub absent: u32,
-    /// How many there are with these.
-    pub expected: u32,
-    /// The same in words, with the column that numbers them.
-    pub told: String,
-}
-
-/// How imported numbers were collected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum ImportedDesign {
-    /// Each replicate holds every subject.
-    Blocked,
-    /// Replicates of a subject have nothing to do with those of another.
-    Unblocked {
-        /// Names of the parameters that tell workloads apart, in order.
-        dimensions: Vec<String>,
-        /// Those of them that one execution fixes: it was run again for each level.
-        fixed: Vec<String>,
-    },
-}
-
-/// What is known of the order in which imported numbers were measured.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum ImportedOrder {
-    /// A column of the file tells it: one of times, or the one that was named; of a tool's files, the
-    /// times that it wrote into each.
-    Column,
-    /// That of the rows in the file, which may have been sorted since.
-    Rows,
-    /// Nothing: it was not recorded, a block lies in several files, or in a block values of several
-    /// subjects lie among each other and no column tells when.
-    #[default]
-    Unknown,
-}
-
-impl ImportedOrder {
-    /// Whether nothing is known.
-    pub fn is_unknown(&self) -> bool {
-        *self == Self::Unknown
-    }
-}
-
-/// Formats of tables.
-const TABLES: [&str; 2] = ["csv", "tsv"];
-
-impl Imported {
-    /// Whether its files are tables: a column tells their order, and rows are put in it before anything is
-    /// listed. The order of other files is told by the tool's own times.
-    pub fn is_table(&self) -> bool {
-        TABLES.contains(&self.format.as_str())
-    }
-
-    /// Whether there are blocks, and it is known in which order their subjects were measured.
-    pub fn has_ordered_blocks(&self) -> bool {
-        self.design == ImportedDesign::Blocked && !self.order.is_unknown()
-    }
-}
-
 /// One replicate: every subject once, in a freshly randomised order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
@@ -486,7 +365,9 @@ impl Plan {
     pub fn oldest_format(&self) -> &'static str {
         let mut metrics = self.workloads.iter().flat_map(|workload| &workload.metrics);
         let is_shaped = |claim: &Claim| claim.shape != ClaimShape::default();
-        if self.imported.as_ref().is_some_and(|imported| !imported.given.is_empty()) {
+        if self.imported.as_ref().is_some_and(|imported| !imported.facts.are_unwritten()) {
+            FACTS_PLAN_FORMAT
+        } else if self.imported.as_ref().is_some_and(|imported| !imported.given.is_empty()) {
             GIVEN_PLAN_FORMAT
         } else if self.imported.as_ref().is_some_and(|imported| !imported.parts.is_empty()) {
             PARTS_PLAN_FORMAT

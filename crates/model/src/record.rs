@@ -1,6 +1,9 @@
 //! What a trial left behind: a line of `records.jsonl`.
 
-use crate::{Attempt, Caveat, Few, Level, LineDigest, RECORD_FORMAT, Sample, Trial};
+use crate::{
+    Attempt, Caveat, DecidingFact, DecidingFacts, Few, Level, LineDigest, RECORD_FORMAT, Sample,
+    Trial, TrialFact,
+};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -58,9 +61,17 @@ pub struct Circumstances {
     pub fingerprint_difference: BTreeMap<String, String>,
     /// Warnings.
     pub caveats: Vec<Caveat>,
+    /// What it met that decides something; caveats say it as well.
+    pub facts: DecidingFacts<TrialFact>,
 }
 
 impl Circumstances {
+    /// Notes a fact, and the caveat that says it: `detail`.
+    pub fn note_fact(&mut self, fact: TrialFact, detail: impl Into<String>) {
+        self.caveats.push(Caveat::new(fact.caveat_code(), detail));
+        self.facts.establish(fact);
+    }
+
     /// Those of a completed trial of which nothing else is known.
     pub fn of(subject: &str, workload: &str) -> Self {
         Self {
@@ -76,6 +87,7 @@ impl Circumstances {
             fingerprint: String::new(),
             fingerprint_difference: BTreeMap::new(),
             caveats: Vec::new(),
+            facts: DecidingFacts::default(),
         }
     }
 }
@@ -116,6 +128,9 @@ struct StoredRecord {
     fingerprint_difference: BTreeMap<String, String>,
     #[serde(default)]
     caveats: Vec<Caveat>,
+    /// Absent of records that an earlier version wrote.
+    #[serde(default)]
+    facts: Vec<TrialFact>,
     #[serde(default)]
     chain: Option<Box<Chain>>,
 }
@@ -138,6 +153,7 @@ impl From<StoredRecord> for Record {
                 levels: stored.levels,
                 fingerprint: stored.fingerprint,
                 fingerprint_difference: stored.fingerprint_difference,
+                facts: DecidingFacts::stored(stored.facts, &stored.caveats),
                 caveats: stored.caveats,
             }),
             invocations: stored.invocations,
@@ -149,32 +165,54 @@ impl From<StoredRecord> for Record {
 /// Fields in the order of every version before.
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut record = serializer.serialize_struct("Record", 17)?;
-        record.serialize_field("format", &self.format)?;
-        record.serialize_field("sequence", &self.sequence)?;
-        record.serialize_field("block", &self.block)?;
-        record.serialize_field("position", &self.position)?;
-        record.serialize_field("subject", &self.subject)?;
-        record.serialize_field("workload", &self.workload)?;
-        record.serialize_field("started_unix_ns", &self.started_unix_ns)?;
-        record.serialize_field("duration_ns", &self.duration_ns)?;
-        record.serialize_field("boot_id", &self.boot_id)?;
-        record.serialize_field("seed", &self.seed)?;
-        record.serialize_field("outcome", &self.outcome)?;
-        record.serialize_field("invocations", &self.invocations)?;
-        record.serialize_field("levels", &self.levels)?;
-        record.serialize_field("fingerprint", &self.fingerprint)?;
-        if !self.fingerprint_difference.is_empty() {
-            record.serialize_field("fingerprint_difference", &self.fingerprint_difference)?;
-        }
-        if !self.caveats.is_empty() {
-            record.serialize_field("caveats", &self.caveats)?;
-        }
-        if let Some(chain) = &self.chain {
-            record.serialize_field("chain", chain)?;
-        }
-        record.end()
+        serialize_fields(self, !self.facts.are_unwritten(), serializer)
     }
+}
+
+/// A record as reports have it: with the caveats that say what its trial met, and without the facts,
+/// from which findings follow.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordWithoutFacts<'r>(pub &'r Record);
+
+impl Serialize for RecordWithoutFacts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_fields(self.0, false, serializer)
+    }
+}
+
+fn serialize_fields<S: Serializer>(
+    of: &Record,
+    has_facts: bool,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut record = serializer.serialize_struct("Record", 18)?;
+    record.serialize_field("format", &of.format)?;
+    record.serialize_field("sequence", &of.sequence)?;
+    record.serialize_field("block", &of.block)?;
+    record.serialize_field("position", &of.position)?;
+    record.serialize_field("subject", &of.subject)?;
+    record.serialize_field("workload", &of.workload)?;
+    record.serialize_field("started_unix_ns", &of.started_unix_ns)?;
+    record.serialize_field("duration_ns", &of.duration_ns)?;
+    record.serialize_field("boot_id", &of.boot_id)?;
+    record.serialize_field("seed", &of.seed)?;
+    record.serialize_field("outcome", &of.outcome)?;
+    record.serialize_field("invocations", &of.invocations)?;
+    record.serialize_field("levels", &of.levels)?;
+    record.serialize_field("fingerprint", &of.fingerprint)?;
+    if !of.fingerprint_difference.is_empty() {
+        record.serialize_field("fingerprint_difference", &of.fingerprint_difference)?;
+    }
+    if !of.caveats.is_empty() {
+        record.serialize_field("caveats", &of.caveats)?;
+    }
+    if has_facts {
+        record.serialize_field("facts", &of.facts)?;
+    }
+    if let Some(chain) = &of.chain {
+        record.serialize_field("chain", chain)?;
+    }
+    record.end()
 }
 
 /// What binds a record to its plan and to the record before it (docs/method.md#m-evidence).

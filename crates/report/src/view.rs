@@ -14,7 +14,7 @@ use model::{
     Unit,
 };
 use phrases::{Language, counted, say};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A report: versioned, complete, the same for every renderer.
@@ -82,6 +82,7 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<TrialValue>,
     /// The raw records.
+    #[serde(serialize_with = "without_facts")]
     pub records: Records,
     /// Whether their binding to the plan and to each other was checked.
     #[serde(default)]
@@ -280,6 +281,18 @@ fn is_english(language: &Language) -> bool {
     language.is_english()
 }
 
+/// The records without the facts that findings follow from.
+fn without_facts<S: Serializer>(records: &Records, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(records.iter().map(model::RecordWithoutFacts))
+}
+
+/// Where imported numbers come from. What decides of it is written by the caveats that say it.
+fn imported(plan: &Plan) -> Option<Imported> {
+    let mut imported = plan.imported.clone()?;
+    imported.facts.leave_to_caveats();
+    Some(imported)
+}
+
 /// Makes the view model.
 pub fn view(inputs: &Inputs<'_>) -> Report {
     let plan = inputs.plan;
@@ -321,7 +334,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
             // One of a fixed number of blocks that was ended on purpose was judged at less.
             alpha: if plan.looks.is_empty() { inputs.findings.alpha } else { plan.alpha },
             families: inputs.findings.families.clone(),
-            imported: plan.imported.clone(),
+            imported: imported(plan),
             is_quick: plan.is_quick,
         },
         subjects: subjects(plan),

@@ -5,9 +5,18 @@ use crate::decisive_fields::{changed_fields, kept_fields};
 use crate::documents::{CampaignState, StateDocument, UNBOUND_STATE, digest_of_end, hexadecimal};
 use crate::json_digest::digest_of_json;
 use model::{
-    Attempt, CampaignBeginning, CaveatCode, GIVEN_PLAN_FORMAT, ORDERED_PLAN_FORMAT,
-    PARTS_PLAN_FORMAT, Plan, RESTED_PLAN_FORMAT, Record,
+    Attempt, CampaignBeginning, CaveatCode, FACTS_PLAN_FORMAT, GIVEN_PLAN_FORMAT,
+    ORDERED_PLAN_FORMAT, PARTS_PLAN_FORMAT, Plan, RESTED_PLAN_FORMAT, Record,
 };
+
+/// Formats of plans that no version had which bound no records.
+const LATER_THAN_UNBOUND: [&str; 5] = [
+    RESTED_PLAN_FORMAT,
+    ORDERED_PLAN_FORMAT,
+    PARTS_PLAN_FORMAT,
+    GIVEN_PLAN_FORMAT,
+    FACTS_PLAN_FORMAT,
+];
 
 /// What the first record is given of a campaign that begins; `records` where all there will be are
 /// known.
@@ -265,9 +274,7 @@ impl CampaignDocuments<'_> {
         let is_whole = self.unbound_records() == self.records.len() && state.redaction_of.is_none();
         let later = if state.attempt.is_some() {
             "state.json says which attempt it is"
-        } else if [RESTED_PLAN_FORMAT, ORDERED_PLAN_FORMAT, PARTS_PLAN_FORMAT, GIVEN_PLAN_FORMAT]
-            .contains(&plan.format.as_str())
-        {
+        } else if LATER_THAN_UNBOUND.contains(&plan.format.as_str()) {
             "plan.json is of a later format"
         } else if is_whole && state.head.is_some() {
             "state.json names the last record by its digest"

@@ -186,8 +186,10 @@ pub(crate) fn short(digest: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::names_plan;
     use crate::fixtures::{plan, record};
     use crate::{Campaign, load};
+    use model::{Caveat, CaveatCode, ImportFact, ImportedDesign, ImportedOrder, Plan};
     use std::fs;
 
     /// What is told of six records of which these lines are left, in this order.
@@ -205,6 +207,27 @@ mod tests {
         fs::write(path, kept).unwrap();
         let loaded = load(campaign.directory()).unwrap();
         loaded.flaws.into_iter().map(|flaw| flaw.detail).collect()
+    }
+
+    #[test]
+    fn an_import_is_bound_with_its_facts_and_one_of_an_earlier_version_without() {
+        let fact = ImportFact::CopiedValues;
+        for is_earlier in [true, false] {
+            let mut from = ::fixtures::imported(ImportedDesign::Blocked, ImportedOrder::Rows);
+            from.caveats.push(Caveat::new(CaveatCode::Copied, "all of b"));
+            if !is_earlier {
+                from.facts.establish(fact.clone());
+            }
+            let plan = Plan { imported: Some(from), ..plan("demo", "digest") };
+            let results = tempfile::tempdir().unwrap();
+            let mut campaign = Campaign::create(results.path(), &plan, "", 5, 1).unwrap();
+            campaign.append(&mut record(0, vec![1.0])).unwrap();
+            let stored = fs::read_to_string(campaign.directory().join("plan.json")).unwrap();
+            assert_eq!(stored.contains("copied_values"), !is_earlier);
+            let loaded = load(campaign.directory()).unwrap();
+            assert!(loaded.plan.imported.as_ref().unwrap().facts.contain(&fact));
+            assert!(names_plan(&loaded.records[0], &loaded.plan), "{:?}", loaded.flaws);
+        }
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn fields_of_import(imported: Option<&Imported>) -> Vec<(&'static str, Vec<Strin
     let list = |values: fn(&Imported) -> Vec<String>| -> Vec<String> {
         imported.map(values).unwrap_or_default()
     };
-    vec![
+    let mut fields = vec![
         ("imported format", one(|imported| imported.format.clone())),
         ("imported file", one(|imported| imported.file.clone())),
         ("imported digest", one(|imported| imported.digest.clone())),
@@ -93,7 +93,11 @@ fn fields_of_import(imported: Option<&Imported>) -> Vec<(&'static str, Vec<Strin
         ("imported caveats", list(|imported| imported.caveats.iter().map(text_of).collect())),
         ("imported parts", list(|imported| imported.parts.clone())),
         ("imported copied", list(|imported| imported.copied.clone())),
-    ]
+    ];
+    // Without any the first record keeps what it kept before there were facts.
+    let facts = list(|imported| imported.facts.iter().map(text_of).collect());
+    fields.extend((!facts.is_empty()).then_some(("imported facts", facts)));
+    fields
 }
 
 /// JSON, and of what is one text that text alone.
@@ -220,6 +224,26 @@ mod tests {
         let long = |end: &str| vec![format!("{}{end}", "z".repeat(90))];
         let told = difference("levels", &long("one"), &long("two"));
         assert!(told.contains("zzzone, and") && told.ends_with("zzztwo"), "{told}");
+    }
+
+    #[test]
+    fn facts_of_an_import_are_kept_and_an_import_without_any_keeps_what_it_kept_before() {
+        let design = model::ImportedDesign::Blocked;
+        let imported = fixtures::imported(design, model::ImportedOrder::Rows);
+        let mut plan = Plan { imported: Some(imported), ..planned(&["a", "b"]) };
+        let before = kept_fields(&plan).unwrap();
+        assert!(!read(&before).unwrap().contains_key("imported facts"));
+        let establish = |plan: &mut Plan, fact| {
+            plan.imported.as_mut().unwrap().facts.establish(fact);
+        };
+        establish(&mut plan, model::ImportFact::CopiedValues);
+        // Of a version that kept none.
+        assert_eq!(changed_fields(&plan, &before), [""; 0]);
+        let kept = kept_fields(&plan).unwrap();
+        establish(&mut plan, model::ImportFact::Simulated);
+        let told = "plan.json: imported facts is copied_values, simulated, and the first record gives \
+                    copied_values";
+        assert_eq!(changed_fields(&plan, &kept), [told]);
     }
 
     #[test]

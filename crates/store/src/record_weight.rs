@@ -112,6 +112,7 @@ enum RecordNode {
     Differences,
     Caveats,
     Caveat,
+    Facts,
     Chain,
     /// A text or a number that has a field of its own.
     Field,
@@ -142,6 +143,7 @@ const RECORD_KEYS: Keys = &[
     ("fingerprint", RecordNode::Field),
     ("fingerprint_difference", RecordNode::Differences),
     ("caveats", RecordNode::Caveats),
+    ("facts", RecordNode::Facts),
     ("chain", RecordNode::Chain),
 ];
 /// Those of what an invocation used.
@@ -226,7 +228,7 @@ impl RecordNode {
         match self {
             Self::Invocations => (Self::Invocation, but_first),
             Self::Samples => (Self::Sample, but_first),
-            Self::Readings => (Self::Field, LIGHT),
+            Self::Readings | Self::Facts => (Self::Field, LIGHT),
             Self::Caveats => (Self::Caveat, HEAVY),
             _ => (Self::Other, HEAVY),
         }
@@ -368,6 +370,7 @@ mod tests {
         let level = r#"{"a":{"before":"1","during":["2","3"],"after":"1"}}"#;
         for (key, value, expected) in [
             ("caveats", list(&caveat, 5), 5 * HEAVY),
+            ("facts", r#"["emulated","resumed"]"#.to_owned(), 2 * LIGHT),
             ("fingerprint_difference", r#"{"a":"","b":""}"#.to_owned(), 2 * HEAVY),
             ("unknown", list("[]", 3), 4 * HEAVY),
             ("unknown", r#"{"a":{"b":null}}"#.to_owned(), 3 * HEAVY),

@@ -6,7 +6,7 @@ use crate::grid::Grid;
 use crate::observed::places_are_known;
 use crate::view::{Meanings, Report};
 use contract::Description;
-use model::{Findings, Record, Records};
+use model::{Findings, Record, RecordWithoutFacts, Records};
 use serde::ser::{Error, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -193,7 +193,7 @@ impl Serialize for ImportedRecords<'_> {
 
 /// What an import tells of one record.
 fn known_fields(record: &Record, report: &Report) -> serde_json::Result<Map<String, Value>> {
-    let mut fields = into_fields(serde_json::to_value(record)?);
+    let mut fields = into_fields(serde_json::to_value(RecordWithoutFacts(record))?);
     for never in ["started_unix_ns", "duration_ns", "seed"] {
         fields.shift_remove(never);
     }

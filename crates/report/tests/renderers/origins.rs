@@ -12,7 +12,7 @@ use crate::stored::{
 use crate::workbook::Workbook;
 use crate::{drawn, page};
 use expect_test::expect_file;
-use model::{Binding, Caveat, CaveatCode, ImportedOrder, NumberOrigin};
+use model::{Binding, Caveat, CaveatCode, ImportFact, ImportedOrder, NumberOrigin};
 use report::{HAS_PAGE, Language, Page, compare, page_json, premises, view};
 
 /// What a person reads of a campaign in each format that is text, and what the page and the slides
@@ -184,7 +184,9 @@ fn each_step_that_was_observed_is_stated_in_korean_as_in_english() {
 /// The same import of a file that says that its numbers were simulated.
 fn simulated_by_others(mut campaign: Campaign) -> Campaign {
     let told = Caveat::new(CaveatCode::Simulated, "by the caveats in the file");
-    campaign.plan.imported.as_mut().unwrap().caveats.push(told.clone());
+    let imported = campaign.plan.imported.as_mut().unwrap();
+    imported.caveats.push(told.clone());
+    imported.facts.establish(ImportFact::Simulated);
     campaign.findings.caveats.push(told);
     campaign
 }

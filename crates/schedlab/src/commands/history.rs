@@ -599,7 +599,8 @@ fn sparkline(points: &[Point]) -> String {
 mod tests {
     use super::*;
     use model::{
-        Caveat, DecidingInterval, Effect, ImportedDesign, ImportedOrder, Look, Obstacle, Verdict,
+        DecidingInterval, Effect, ImportFact, ImportedDesign, ImportedOrder, Look, Obstacle,
+        Verdict,
     };
 
     /// `b` against `a`, so many times better.
@@ -641,10 +642,10 @@ mod tests {
         imported_with(&[])
     }
 
-    /// An import of which the importer noticed this.
-    fn imported_with(codes: &[CaveatCode]) -> Plan {
+    /// An import of which the importer established this.
+    fn imported_with(facts: &[ImportFact]) -> Plan {
         let mut imported = fixtures::imported(ImportedDesign::Blocked, ImportedOrder::Rows);
-        imported.caveats = codes.iter().map(|code| Caveat::new(*code, "told")).collect();
+        facts.iter().for_each(|fact| imported.facts.establish(fact.clone()));
         Plan { imported: Some(imported), ..plan(&[], &[]) }
     }
 
@@ -691,7 +692,7 @@ mod tests {
             of(simulated, false),
             of(imported(), false),
             of(imported(), true),
-            of(imported_with(&[CaveatCode::Simulated]), false),
+            of(imported_with(&[ImportFact::Simulated]), false),
         ]);
         let heads: Vec<String> = all.iter().map(heading).collect();
         let expected: Vec<String> = [
@@ -716,7 +717,7 @@ mod tests {
     fn of_several_origins_the_first_is_that_of_the_live_view() {
         let emulated = Finding { is_emulated: true, ..finding(1.1) };
         let findings = fixtures::findings(vec![emulated.clone()]);
-        let simulated = imported_with(&[CaveatCode::Simulated]);
+        let simulated = imported_with(&[ImportFact::Simulated]);
         for (plan, origin, live) in [
             (simulated, HistoryOrigin::ImportedSimulated, NumberOrigin::Simulated),
             (imported(), HistoryOrigin::ImportedEmulated, NumberOrigin::Emulated),
@@ -729,7 +730,7 @@ mod tests {
     #[test]
     fn the_origin_of_a_series_is_the_word_of_live_views_behind_what_says_that_it_was_imported() {
         let simulated = Plan { venue: "sim".to_owned(), ..plan(&[], &[]) };
-        let by_others = imported_with(&[CaveatCode::Simulated]);
+        let by_others = imported_with(&[ImportFact::Simulated]);
         for plan in [plan(&[], &[]), simulated, imported(), by_others] {
             for is_emulated in [false, true] {
                 let finding = Finding { is_emulated, ..finding(1.1) };
@@ -953,7 +954,7 @@ mod tests {
 
     #[test]
     fn evidence_that_nothing_binds_is_marked() {
-        let loose = imported_with(&[CaveatCode::EvidenceUnbound]);
+        let loose = imported_with(&[ImportFact::UnboundEvidence]);
         assert!(is_unbound(&imported(), Binding::Absent));
         assert!(is_unbound(&loose, Binding::Checked));
         assert!(!is_unbound(&imported(), Binding::Checked));

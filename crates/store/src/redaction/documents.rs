@@ -9,7 +9,7 @@ use model::CaveatCode;
 use serde_json::{Map, Value};
 
 /// Fields whose text is one of our own words, or numbers in disguise.
-const OURS: [&str; 21] = [
+const OURS: [&str; 22] = [
     "accelerator",
     "alpha",
     "code",
@@ -17,6 +17,7 @@ const OURS: [&str; 21] = [
     "design",
     "digest",
     "direction",
+    "facts",
     "fingerprint",
     "format",
     "hdr",
@@ -265,6 +266,18 @@ mod tests {
                 "fingerprint": {"program./redacted-path-1": "00", "kernel.config_digest": "0123456789abcdef"},
             })
         );
+    }
+
+    #[test]
+    fn a_fact_stays_and_what_it_tells_loses_its_names() {
+        let mut replacer = Replacer::default();
+        replacer.add(SecretKind::User, "emulated");
+        let mut value = json!({
+            "facts": ["emulated", {"fixed_order": {"told": "all of emulated before b"}}],
+        });
+        redact("", &mut value, &mut replacer);
+        let told = json!({"fixed_order": {"told": "all of redacted-user-1 before b"}});
+        assert_eq!(value, json!({"facts": ["emulated", told]}));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::emulator;
 use super::guest::Lost;
 use super::qemu::Engine;
 use contract::{BootSpec, Knob, TrialCatalogue};
-use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, Record, Trial};
+use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, Record, Trial, TrialFact};
 
 /// Rule broken by a guest that does not boot: its subject never was.
 pub(crate) const NOT_BOOTED: &str = "NOT_BOOTED";
@@ -74,7 +74,7 @@ pub(crate) fn stamp(record: &mut Record, engine: Engine, crowd: Crowd, frames_wh
         }
     };
     if let Some(detail) = detail {
-        record.caveats.push(Caveat::new(CaveatCode::Tcg, detail));
+        record.note_fact(TrialFact::Emulated, detail);
     }
     if crowd.vcpus > crowd.host_cpus && !matches!(engine, Engine::Counting { .. }) {
         let detail = format!("{} processors on {} CPUs", crowd.vcpus, crowd.host_cpus);
