@@ -105,7 +105,7 @@ pub(crate) fn is_apart(later: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::stands_apart;
-    use crate::fixtures::{in_blocks, metric, plan, record};
+    use crate::fixtures::{metric, noticing, plan, record};
     use crate::order_origin::OrderOrigin;
     use crate::{GateLimit, GateOutcome, gate, judge};
     use model::{
@@ -154,10 +154,7 @@ mod tests {
         }
         let metric = metric("m", Direction::Lower, Reduction::Mean);
         let plan = plan(&["a", "b"], vec![Metric { margin: 0.002, ..metric }], 10);
-        let imported = imported.map(|(order, caveats)| {
-            let blocks = in_blocks(order);
-            model::Imported { caveats, ..blocks }
-        });
+        let imported = imported.map(|(order, caveats)| noticing(caveats, order));
         judge(&Plan { imported, ..plan }, &records)
     }
 

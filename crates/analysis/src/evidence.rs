@@ -10,13 +10,14 @@ use model::{
 /// Takes every answer from findings whose evidence has such flaws, or was imported from a campaign
 /// that had some; findings without flaws stay as they are.
 pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
-    let Some(first) = flaws.first().or_else(|| changed_evidence(plan)) else { return };
-    let reason = format!("the evidence is not as it was written: {}", first.detail);
+    let of_flaws = flaws.first().map(|first| first.detail.as_str());
+    let Some(first) = of_flaws.or_else(|| changed_evidence(plan)) else { return };
+    let reason = format!("the evidence is not as it was written: {first}");
     let raised = Raised::with_caveat(
         Obstacle::ChangedEvidence,
         reason.clone(),
         CaveatCode::EvidenceChanged,
-        first.detail.clone(),
+        first.to_owned(),
     );
     for finding in &mut findings.findings {
         impose(finding, &raised);
@@ -55,7 +56,7 @@ pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{in_blocks, metric, plan, records};
+    use crate::fixtures::{metric, noticing, plan, records};
     use crate::{GateLimit, GateOutcome, gate, judge};
     use model::{ClaimedEffect, Comparisons, Direction, ImportedOrder, Outcome, Reduction};
 
@@ -107,9 +108,7 @@ mod tests {
         for (caveat, is_withheld) in [(&flaw, true), (&loose, false)] {
             let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
             let mut plan = plan(&["a", "b"], metrics, 10);
-            let mut imported = in_blocks(ImportedOrder::Unknown);
-            imported.caveats = vec![caveat.clone()];
-            plan.imported = Some(imported);
+            plan.imported = Some(noticing(vec![caveat.clone()], ImportedOrder::Unknown));
             let mut findings = judge(&plan, &all);
             assert_ne!(findings.findings[0].obstacle, Some(Obstacle::ChangedEvidence));
             withhold(&mut findings, &plan, &[]);

@@ -2,8 +2,8 @@
 
 use fixtures::{imported, subjects, workload};
 use model::{
-    Direction, Imported, ImportedDesign, ImportedOrder, Invocation, Metric, Plan, Record,
-    Reduction, Sample, Unit,
+    Caveat, DecidingFacts, Direction, Imported, ImportedDesign, ImportedOrder, Invocation, Metric,
+    Plan, Record, Reduction, Sample, Unit,
 };
 
 pub(crate) fn metric(id: &str, direction: Direction, reduction: Reduction) -> Metric {
@@ -50,6 +50,11 @@ pub(crate) fn records(subject: &str, values: &[f64]) -> Vec<Record> {
         record(block as u32, subject, "w", vec![vec![Sample::values("m", vec![*value])]])
     };
     values.iter().enumerate().map(one).collect()
+}
+
+/// The same, with what importers establish where they say this.
+pub(crate) fn noticing(caveats: Vec<Caveat>, order: ImportedOrder) -> Imported {
+    Imported { facts: DecidingFacts::of_caveats(&caveats), caveats, ..in_blocks(order) }
 }
 
 /// An import with blocks whose order is known in this way.

@@ -485,11 +485,11 @@ fn fails_more<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{in_blocks, metric, plan, record, records};
+    use crate::fixtures::{in_blocks, metric, noticing, plan, record, records};
     use crate::judge;
     use model::{
-        Caveat, CaveatCode, Direction, Imported, ImportedOrder, Metric, Outcome, Record, Reduction,
-        Strength,
+        Caveat, CaveatCode, Direction, ImportedOrder, Metric, Outcome, Record, Reduction, Strength,
+        TrialFact,
     };
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
@@ -845,7 +845,7 @@ mod tests {
     fn an_emulated_processor_neither_keeps_nor_breaches_a_limit() {
         let emulated = |mut records: Vec<Record>| {
             for record in &mut records {
-                record.caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+                record.note_fact(TrialFact::Emulated, "TCG");
             }
             records
         };
@@ -878,10 +878,7 @@ mod tests {
             (CaveatCode::ReplicateLevelUnknown, "what an independent replicate is"),
             (CaveatCode::Copied, "stand twice"),
         ] {
-            plan.imported = Some(Imported {
-                caveats: vec![Caveat::new(code, "told")],
-                ..in_blocks(ImportedOrder::Rows)
-            });
+            plan.imported = Some(noticing(vec![Caveat::new(code, "told")], ImportedOrder::Rows));
             let mut failing = campaign(0.0, 0.005);
             for failed in failing.iter_mut().filter(|record| record.subject == "b") {
                 failed.outcome = Outcome::Failed { reason: "crash".to_owned() };

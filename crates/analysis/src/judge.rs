@@ -30,8 +30,8 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record, records, steady};
     use model::{
-        Caveat, CaveatCode, Direction, Finding, Histogram, Obstacle, Outcome, Reduction, Role,
-        Sample, Strength, Verdict,
+        CaveatCode, Direction, Finding, Histogram, Obstacle, Outcome, Reduction, Role, Sample,
+        Strength, TrialFact, Verdict,
     };
     use rand::SeedableRng;
     use rand_chacha::ChaCha12Rng;
@@ -99,12 +99,12 @@ mod tests {
         // One emulated trial is enough, and so is one that failed.
         let one = |record: &mut Record| {
             if record.block == 3 && record.subject == "b" {
-                record.caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+                record.note_fact(TrialFact::Emulated, "TCG");
             }
         };
         assert_eq!(flags(one), [true; 5]);
         let failed = |record: &mut Record| {
-            record.caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+            record.note_fact(TrialFact::Emulated, "TCG");
             record.outcome = Outcome::Failed { reason: "panic".to_owned() };
         };
         assert_eq!(flags(failed), [true; 5]);

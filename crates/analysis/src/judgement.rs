@@ -135,11 +135,11 @@ fn shared_boots(subject: &str, (blocks, boots): (usize, usize), is_one: bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{in_blocks, metric, plan, record};
+    use crate::fixtures::{in_blocks, metric, noticing, plan, record};
     use crate::{GateLimit, gate};
     use model::{
-        Claim, ClaimedEffect, Comparisons, Direction, Finding, Histogram, Imported, Obstacle,
-        Outcome, Reduction, Sample, Unit, Verdict,
+        Claim, ClaimedEffect, Comparisons, Direction, Finding, Histogram, ImportedOrder, Obstacle,
+        Outcome, Reduction, Sample, TrialFact, Unit, Verdict,
     };
     use std::collections::BTreeSet;
 
@@ -198,10 +198,8 @@ mod tests {
             (plan, records)
         };
         let imported = |plan: &mut Plan| {
-            plan.imported = Some(Imported {
-                caveats: vec![Caveat::new(CaveatCode::OrderConfounded, "one after the other")],
-                ..in_blocks(model::ImportedOrder::Unknown)
-            });
+            let told = Caveat::new(CaveatCode::OrderConfounded, "one after the other");
+            plan.imported = Some(noticing(vec![told], ImportedOrder::Unknown));
         };
         let (mut in_order, mut drifting) = campaign();
         imported(&mut in_order);
@@ -241,8 +239,8 @@ mod tests {
             }),
             changed(|_, all| {
                 for record in all {
-                    record.caveats.push(Caveat::new(CaveatCode::ObserverCost, "a probe"));
-                    record.caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+                    record.note_fact(TrialFact::Observed, "a probe");
+                    record.note_fact(TrialFact::Emulated, "TCG");
                 }
             }),
             changed(|plan, all| {
@@ -346,7 +344,7 @@ mod tests {
         plan.alpha = 0.2;
         plan.workloads[0].metrics[0].margin = 0.5;
         assert_eq!(decided(&plan), (Verdict::Equivalent, None), "of a measured campaign");
-        let mut imported = in_blocks(model::ImportedOrder::Unknown);
+        let mut imported = in_blocks(ImportedOrder::Unknown);
         imported.given.usual_margins.insert("time".to_owned(), 0.02);
         plan.imported = Some(imported);
         assert_eq!(decided(&plan), (Verdict::Inconclusive, Some(Obstacle::GivenMargin)));
@@ -359,7 +357,7 @@ mod tests {
         let (mut plan, records) = campaign();
         plan.alpha = 0.2;
         assert_eq!(judge_at(&plan, &records, 0.2).findings.gate_alpha, None);
-        plan.imported = Some(in_blocks(model::ImportedOrder::Unknown));
+        plan.imported = Some(in_blocks(ImportedOrder::Unknown));
         let findings = judge_at(&plan, &records, 0.2).findings;
         let levels =
             |finding: &Finding| [findings.alpha_of(finding), findings.gate_alpha_of(finding)];

@@ -95,7 +95,7 @@ fn filled<'a>(
     let mut trials: Vec<&Record> = observations.blocks().filter_map(own).collect();
     trials.sort_by_key(|record| record.sequence);
     for record in trials.into_iter().filter(|record| record.started_unix_ns > 0) {
-        series.emulated = series.emulated.or_else(|| emulation(record).cloned());
+        series.emulated = series.emulated.or_else(|| emulation(record));
         let reduced = match reduce(record, series.metric) {
             Ok(reduced) => reduced,
             Err(Lack::Zero) => {

@@ -99,7 +99,7 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
         for (record, of_side) in [reference, subject].into_iter().zip(&mut pairs.series) {
             take(of_side, series(record, asked.metric).concat().into_iter());
             pairs.caveats.extend(record.caveats.iter().cloned());
-            pairs.is_emulated |= trial_facts::emulation(record).is_some();
+            pairs.is_emulated |= trial_facts::is_emulated(record);
             pairs.is_observed |= trial_facts::is_observed(record);
         }
         pairs.places.push([subject.position, reference.position]);
@@ -117,10 +117,9 @@ impl Pairs {
     /// A trial without a value counts in what is said too: as a failure, or as one that
     /// reported nothing.
     fn note_emulated<'r>(&mut self, trials: impl IntoIterator<Item = &'r Record>) {
-        let emulated: Vec<&Caveat> =
-            trials.into_iter().filter_map(trial_facts::emulation).collect();
+        let emulated: Vec<Caveat> = trials.into_iter().filter_map(trial_facts::emulation).collect();
         self.is_emulated |= !emulated.is_empty();
-        self.caveats.extend(emulated.into_iter().cloned());
+        self.caveats.extend(emulated);
     }
 
     fn note_gap(&mut self, observations: &Observations<'_>, block: u32, asked: &Asked<'_>) {

@@ -268,7 +268,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record};
     use crate::{ended, judge, live};
-    use model::{Metric, Outcome, Pace, Reduction, Sample, Unit};
+    use model::{Metric, Outcome, Pace, Reduction, Sample, TrialFact, Unit};
     use rand::SeedableRng;
     use rand_chacha::ChaCha12Rng;
     use rand_distr::{Distribution, StandardNormal};
@@ -427,7 +427,7 @@ mod tests {
     fn a_leak_is_found_although_an_interruption_gave_the_memory_back() {
         let mut all = restarted();
         let resumed = all.iter_mut().find(|record| record.block == 10).unwrap();
-        resumed.caveats.push(Caveat::new(CaveatCode::Interrupted, "for tests"));
+        resumed.note_fact(TrialFact::Resumed, "for tests");
         let findings = judge(&soak(20), &all);
         let of = |subject: &str| {
             let own = |t: &&Trend| t.subject == subject && t.metric == "service_memory";
@@ -441,6 +441,13 @@ mod tests {
         }
         let told = findings.findings[0].caveats.iter().any(|c| c.code == CaveatCode::Interrupted);
         assert!(told, "comparisons over the gap say so as well");
+        // What decides is that it is known, not that it is said.
+        let outcomes = |all: &[Record]| -> Vec<TrendOutcome> {
+            judge(&soak(20), all).trends.iter().map(|trend| trend.outcome).collect()
+        };
+        let known = outcomes(&all);
+        all.iter_mut().for_each(|record| record.caveats.clear());
+        assert_eq!(outcomes(&all), known);
     }
 
     #[test]
@@ -499,7 +506,7 @@ mod tests {
     fn a_trend_that_rests_on_an_emulated_processor_says_so_tested_or_not() {
         let mut all = noisy(7, 12, |_, _| 0.0);
         let emulated = all.iter_mut().find(|record| record.subject == "b" && record.block == 3);
-        emulated.unwrap().caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+        emulated.unwrap().note_fact(TrialFact::Emulated, "TCG");
         let plan = soak(12);
         for findings in [judge(&plan, &all), live(&plan, &all), ended(&plan, &all)] {
             assert_eq!(findings.trends.len(), 6);

@@ -317,9 +317,9 @@ mod tests {
     use crate::fixtures::{metric, plan, record};
     use crate::{GateLimit, GateOutcome, gate};
     use model::{
-        Caveat, CaveatCode, Claim, ClaimOutcome, ClaimedEffect, Comparisons, Direction, Doubt,
-        Histogram, Imported, ImportedDesign, ImportedOrder, Metric, Obstacle, Outcome,
-        ParameterValue, Parameters, Reduction, Sample, Strength, WorkloadPlan,
+        Caveat, CaveatCode, Claim, ClaimOutcome, ClaimedEffect, Comparisons, DecidingFacts,
+        Direction, Doubt, Histogram, Imported, ImportedDesign, ImportedOrder, Metric, Obstacle,
+        Outcome, ParameterValue, Parameters, Reduction, Sample, Strength, TrialFact, WorkloadPlan,
     };
     use rand::SeedableRng;
     use rand_chacha::ChaCha12Rng;
@@ -449,7 +449,7 @@ mod tests {
         };
         assert_eq!(told(&all), (vec![(false, false); 3], false));
         // One is enough, and so is one that failed.
-        all[3].caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+        all[3].note_fact(TrialFact::Emulated, "TCG");
         assert_eq!(told(&all), (vec![(true, true); 3], true));
         all[3].outcome = Outcome::Failed { reason: "panic".to_owned() };
         assert_eq!(told(&all), (vec![(true, true); 3], true));
@@ -688,6 +688,7 @@ mod tests {
         let mut plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Mean)], 0);
         let design = ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() };
         plan.imported = Some(Imported {
+            facts: DecidingFacts::of_caveats(&caveats),
             caveats,
             parts,
             copied,

@@ -371,7 +371,7 @@ fn asked<'a>(plan: &'a Plan, workload: &str, metric: &str, of: &Question) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{in_blocks, metric, plan, record};
+    use crate::fixtures::{metric, noticing, plan, record};
     use crate::judge;
     use model::{Doubt, Imported, ImportedOrder, Metric, Record, Reduction, Sample, Strength};
 
@@ -442,7 +442,7 @@ mod tests {
     fn what_is_not_sure_of_the_components_is_not_sure_of_the_use_case() {
         let of = |codes: &[CaveatCode]| {
             let told = codes.iter().map(|code| Caveat::new(*code, "told")).collect();
-            let imported = Imported { caveats: told, ..in_blocks(ImportedOrder::Rows) };
+            let imported = noticing(told, ImportedOrder::Rows);
             campaign_of((1.2, 1.0), [0.5, 0.5], Some(imported)).comparisons.remove(0)
         };
         let sure = of(&[]);

@@ -1,12 +1,12 @@
 //! Whatever stands in the way of a comparison stands in the way of all that is made of it.
 
-use crate::fixtures::{in_blocks, metric, plan, record};
+use crate::fixtures::{metric, noticing, plan, record};
 use crate::rulebook::InSum;
 use crate::{judge, withhold};
 use model::{
     Caveat, CaveatCode, Claim, ClaimOutcome, ClaimShape, ClaimedEffect, ClaimedOver, ClaimedTurn,
     Direction, Findings, Forbidden, Histogram, ImportedOrder, Metric, Obstacle, Outcome, Plan,
-    Record, Reduction, Sample, Unit, UnlikeMix, Verdict, WorkloadPlan,
+    Record, Reduction, Sample, TrialFact, Unit, UnlikeMix, Verdict, WorkloadPlan,
 };
 
 const ONE: [f64; 10] = [0.3, -0.7, 0.1, 0.9, -0.4, -0.2, 0.6, -0.9, 0.2, -0.1];
@@ -82,7 +82,7 @@ impl Campaign {
 
     /// The same as an import.
     fn imported(mut self, order: ImportedOrder, caveats: Vec<Caveat>) -> Self {
-        self.plan.imported = Some(model::Imported { caveats, ..in_blocks(order) });
+        self.plan.imported = Some(noticing(caveats, order));
         self
     }
 
@@ -135,7 +135,7 @@ fn campaign(obstacle: Obstacle) -> Option<Campaign> {
     let usual = |kind: Metric| Campaign::of(DRAWN, kind, better);
     let campaign = match obstacle {
         Obstacle::ObservedLatency => usual(quantile(0.5)).with("b", |one| {
-            one.caveats.push(Caveat::new(CaveatCode::ObserverCost, "a probe"));
+            one.note_fact(TrialFact::Observed, "a probe");
         }),
         Obstacle::NoValidBlock => usual(time(0.02)).with("b", |one| {
             let (rule, detail) = ("LEVEL_CHANGED".to_owned(), String::new());

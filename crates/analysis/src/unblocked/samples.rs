@@ -25,7 +25,7 @@ pub(super) struct Samples<'a> {
     /// How the two hold unlike shares of the rows of different workloads.
     pub(super) unlike_mix: Option<String>,
     /// What a record of either says of the emulated processor that ran it.
-    pub(super) emulated: Option<&'a Caveat>,
+    pub(super) emulated: Option<Caveat>,
     /// Trials that failed, of reference and subject.
     pub(super) failed: [u64; 2],
     /// Trials with a value, of reference and subject.
@@ -207,7 +207,7 @@ impl Samples<'_> {
     ) -> Vec<Caveat> {
         let mut caveats = signals.caveats();
         caveats.extend(of_noise);
-        caveats.extend(self.emulated.cloned());
+        caveats.extend(self.emulated.clone());
         caveats.push(Caveat::new(
             CaveatCode::UnblockedDesign,
             format!(

@@ -63,7 +63,7 @@ pub(super) struct Table<'a> {
     /// Trials without a value, by workload and subject.
     failures: BTreeMap<(u32, u32), u64>,
     /// What records say of the emulated processor that ran a subject.
-    emulated: BTreeMap<u32, &'a Caveat>,
+    emulated: BTreeMap<u32, Caveat>,
 }
 
 /// Questions about one metric at the same levels, one for each pair of subjects.
@@ -121,8 +121,10 @@ impl<'a> Table<'a> {
             let Some(workload) = workloads.get(record.workload.as_str()).copied() else { continue };
             let next = table.subjects.len() as u32;
             let subject = *table.subjects.entry(&record.subject).or_insert(next);
-            if let Some(told) = emulation(record) {
-                table.emulated.entry(subject).or_insert(told);
+            if !table.emulated.contains_key(&subject)
+                && let Some(told) = emulation(record)
+            {
+                table.emulated.insert(subject, told);
             }
             if record.outcome != Outcome::Completed {
                 *table.failures.entry((workload, subject)).or_default() += 1;
@@ -301,7 +303,7 @@ impl<'a> Family<'_, 'a> {
             zeros: 0,
             lonely: Vec::new(),
             unlike_mix: None,
-            emulated: emulated.copied(),
+            emulated: emulated.cloned(),
             failed: failed.map(Option::unwrap_or_default),
             completed: [0; 2],
             events: None,
