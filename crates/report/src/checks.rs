@@ -13,7 +13,7 @@ use crate::observed::{
     whole_blocks, work_counted,
 };
 use crate::view::Report;
-use model::{Binding, CaveatCheck, CaveatCode, LEAST_REPLICATES, Role, Verdict};
+use model::{Binding, CaveatCheck, CaveatCode, ImportFact, LEAST_REPLICATES, Role, Verdict};
 use phrases::{Language, counted, noted, say};
 use serde::Serialize;
 
@@ -256,7 +256,8 @@ fn enough_data(report: &Report) -> (CheckState, String) {
     if report.records.is_empty() {
         return not_observed(report, NO_TRIAL);
     }
-    if report.caveats.iter().any(|caveat| caveat.code == CaveatCode::Copied.as_str()) {
+    let imported = report.design.imported.as_ref();
+    if imported.is_some_and(|from| from.facts.contain(&ImportFact::CopiedValues)) {
         let copied = noted!("values stand twice (COPIED), and a copy is no replicate");
         return (CheckState::Warned, report.language.word(copied).to_owned());
     }

@@ -4,8 +4,8 @@ use crate::campaigns::{Campaign, Draft, campaign};
 use crate::languages::korean;
 use crate::{drawn, has_page, page, stored};
 use model::{
-    Binding, Caveat, CaveatCode, Disturbance, Finding, ImportedOrder, Level, LevelReading,
-    Obstacle, Outcome, Record, Role, Verdict,
+    Binding, Caveat, CaveatCode, Disturbance, Finding, ImportFact, ImportedOrder, Level,
+    LevelReading, Obstacle, Outcome, Record, Role, Verdict,
 };
 use report::{ExplainContext, HAS_PAGE, Page, Provenance, RENDERERS, explain, page_json, view};
 use std::collections::BTreeMap;
@@ -289,6 +289,7 @@ fn values_that_stand_twice_are_not_enough_data() {
         assert_eq!(states(&campaign)["enough data"], "passed");
         let told = Caveat::new(CaveatCode::Copied, "block 4 is block 1 once more");
         campaign.findings.caveats.push(told);
+        campaign.plan.imported.as_mut().unwrap().facts.establish(ImportFact::CopiedValues);
         assert_eq!(states(&campaign)["enough data"], "warned");
         let copied = "values stand twice (COPIED), and a copy is no replicate";
         assert_eq!(detail(&campaign, "enough data"), copied);
