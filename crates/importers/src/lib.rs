@@ -7,7 +7,6 @@
 
 mod asked_order;
 mod assemble;
-mod benchfmt;
 mod clean_cells;
 mod column_names;
 mod column_text;
@@ -16,14 +15,8 @@ mod digits;
 mod duplicates;
 mod executions;
 mod failed_rows;
-mod fio;
-mod gatling;
-mod google_benchmark;
-mod hyperfine;
 mod import_notices;
 mod importer;
-mod iozone;
-mod iperf3;
 mod last_digits;
 mod level_places;
 mod mapping;
@@ -34,36 +27,54 @@ mod near_copies;
 mod origins;
 mod own_table;
 mod percentile;
-mod perf_stat;
 #[cfg(test)]
 mod picture;
 mod post_hoc;
-mod registry;
 mod repeated;
 mod row_order;
 mod run_numbers;
 mod run_order;
 mod scaled_runs;
-mod schbench;
 mod shared_levels;
 mod shown;
-mod sockperf;
 mod started;
 mod subject_columns;
 mod table;
 mod table_row;
-mod tidy;
 mod time_order;
 mod tool_settings;
 mod unnamed;
 mod unnamed_kinds;
-mod wrk;
 
 pub use assemble::{Assembled, ImportSettings, import};
 pub use executions::ExecutionLevels;
 pub use importer::{ImportFile, Importer};
 pub use mapping::{Mapping, MappingDirection, ValueColumn};
 pub use outputs::Trouble;
-pub use registry::IMPORTERS;
 pub use table::{ImportedRow, ImportedTable};
 pub use table_row::TableRow;
+
+/// Declares the formats' modules and lists what reads each format.
+macro_rules! importers {
+    ($($module:ident: $($entry:ident),+;)*) => {
+        $(mod $module;)*
+
+        /// Every format; each is a target of the fuzzer.
+        pub static IMPORTERS: &[&dyn Importer] = &[$($(&$module::$entry,)+)*];
+    };
+}
+
+importers! {
+    tidy: CSV, TSV;
+    benchfmt: ENTRY;
+    fio: ENTRY;
+    gatling: ENTRY;
+    google_benchmark: ENTRY;
+    hyperfine: ENTRY;
+    iozone: ENTRY;
+    iperf3: ENTRY;
+    perf_stat: ENTRY;
+    schbench: ENTRY;
+    sockperf: ENTRY;
+    wrk: ENTRY;
+}

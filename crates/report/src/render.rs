@@ -1,21 +1,32 @@
 //! What draws reports: one file for each format.
 
 mod bar;
-mod benchfmt;
-mod csv;
 mod grid;
-mod html;
 mod inert;
-mod json;
 mod ladder;
-mod mail;
-mod markdown;
-mod pptx;
-mod pull_request;
-mod registry;
 mod renderer;
-mod terminal;
-mod xlsx;
 
-pub use registry::RENDERERS;
 pub use renderer::{Page, Renderer};
+
+/// Declares the formats' modules and lists what draws each format.
+macro_rules! renderers {
+    ($($format:ident),* $(,)?) => {
+        $(mod $format;)*
+
+        /// Every renderer.
+        pub static RENDERERS: &[&dyn Renderer] = &[$(&$format::Entry),*];
+    };
+}
+
+renderers! {
+    terminal,
+    markdown,
+    pull_request,
+    mail,
+    json,
+    csv,
+    benchfmt,
+    xlsx,
+    html,
+    pptx,
+}
