@@ -1,13 +1,15 @@
-//! Target 8 beyond the simulator: how often a caveat is raised of campaigns without its fault.
+//! Target 8 beyond the simulator: how often a caveat is raised of campaigns without its fault, and
+//! how often it tells of the fault that a campaign has. A caveat that is new has a place in both
+//! lists: [`cases`] and [`of_values`], or [`of_reports`].
 
 use crate::CalibrationRequest;
 use crate::campaigns::repeat;
 use crate::draws::Draws;
-use crate::noise::every_normal;
+use crate::noise::{every_normal, left_behind_by_one, spiky, wandering};
 use crate::quantities::apart;
 use crate::rate::Rate;
 use crate::reported::Reported;
-use crate::synthetic::{NO_SHELTER, Noise, SIGMA, Shape, run};
+use crate::synthetic::{Moment, NO_SHELTER, Noise, SIGMA, Shape, run};
 use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 use model::CaveatCode;
@@ -25,8 +27,15 @@ const OF_NORMAL_NOISE: [CaveatCode; 8] = [
     CaveatCode::Quantised,
     CaveatCode::Skewed,
 ];
-/// ln 1.1: so large a difference does not hang on any block.
+/// ln 1.1: so large a difference does not hang on any block, and so much longer iterations take at
+/// first, where they do.
 const TENTH: f64 = 0.095_310_179_804_324_9;
+/// -ln 0.9: how much less of the work subject 1 does, where it does less.
+const TENTH_LESS: f64 = 0.105_360_515_657_826_3;
+/// ln 1.05: how much time and memory grow over a soak campaign that grows.
+const TWENTIETH: f64 = 0.048_790_164_169_432;
+/// ln 1.03: how much longer a control takes that is no second copy of its reference.
+const THREE_MORE: f64 = 0.029_558_802_241_544_4;
 /// Iterations of a trial: enough for all that is asked of a series.
 const ITERATIONS: u32 = 40;
 /// Events of a trial, enough for a median.
@@ -89,7 +98,82 @@ fn cases() -> Vec<SoundCase> {
     ]
 }
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+/// A fault, and the caveat that tells it.
+struct Fault {
+    code: CaveatCode,
+    name: &'static str,
+    shape: Shape,
+    /// How often it is told at least; nothing of those for comparison.
+    limit: Limit,
+    make: fn(&mut Draws) -> Noise,
+}
+
+impl Fault {
+    /// Some points less than the full calibration of 28 November 2026 counted.
+    fn told_at_least(self, least: f64) -> Self {
+        Self { limit: Limit::AtLeast(least), ..self }
+    }
+}
+
+/// Those of the values of trials.
+fn of_values() -> Vec<Fault> {
+    let of = |code, name, blocks, make| {
+        let shape = Shape { blocks, ..Shape::PAIR };
+        Fault { code, name, shape, limit: Limit::None, make }
+    };
+    vec![
+        // Ten blocks hardly show it, but more often than where there is none.
+        of(CaveatCode::Autocorr, "an effect that wanders, rho 0.5", 10, |_| wandering(0.5))
+            .told_at_least(0.03),
+        of(CaveatCode::Autocorr, "an effect that wanders, rho 0.8", 40, |_| wandering(0.8))
+            .told_at_least(0.96),
+        of(CaveatCode::CarryOver, "a carry-over of 5 %", 40, |_| left_behind_by_one(0.05)),
+        of(CaveatCode::OrderEffect, "the second of two is slower by 4 %", 10, second_is_slower),
+        Fault {
+            shape: Shape { arms: 3, ..Shape::PAIR },
+            ..of(CaveatCode::OrderEffect, "the middle of three is slower by 4 %", 10, |_| {
+                Box::new(middle_is_slower)
+            })
+        }
+        .told_at_least(0.90),
+        of(CaveatCode::Outlier, "one block differs by 20 %", 10, one_wild_block),
+        of(CaveatCode::Fragile, "one block differs by 20 %", 10, one_wild_block),
+        of(CaveatCode::Noisy, "noise of 3 %", 10, three_times_as_noisy),
+        of(CaveatCode::Bimodal, "half of the blocks differ by 10 %", 20, two_modes),
+        of(CaveatCode::Skewed, "one arm with spikes", 10, spiky).told_at_least(0.07),
+        of(CaveatCode::DifferentialFailure, "one arm fails in a third", 10, |_| {
+            failing_in_a_third()
+        }),
+        Fault {
+            code: CaveatCode::AaFail,
+            name: "a control that takes 3 % longer",
+            shape: Shape { has_control: true, ..Shape::PAIR },
+            limit: Limit::None,
+            make: |_| apart(THREE_MORE),
+        },
+    ]
+}
+
+/// Those of what is reported, whatever the values.
+fn of_reports() -> Vec<Fault> {
+    let of = |code, name, reported, blocks| {
+        let shape = Shape { reported, blocks, ..Shape::PAIR };
+        Fault { code, name, shape, limit: Limit::None, make: |_| every_normal() }
+    };
+    let warming = Reported::Iterations(ITERATIONS, TENTH);
+    let less_work = Reported::LatencyAndWork(EVENTS, TENTH_LESS);
+    let growing = Reported::Soak(TWENTIETH);
+    vec![
+        of(CaveatCode::Quantised, "a clock of ten steps", Reported::TenSteps, 10),
+        of(CaveatCode::Quantised, "one clock of ten steps", Reported::TenStepsOfOne, 10),
+        of(CaveatCode::NotSteady, "a slower first quarter of iterations", warming, 10),
+        of(CaveatCode::NotComparable, "one arm does a tenth less", less_work, 10),
+        of(CaveatCode::Leak, "memory grows by 5 % over a soak campaign", growing, 24),
+        of(CaveatCode::Degradation, "times grow by 5 % over a soak campaign", growing, 24),
+    ]
+}
+
+pub(crate) fn false_alarms(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
     for case in cases() {
         let (name, blocks) = (case.name, case.shape.blocks);
@@ -112,9 +196,60 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
     Ok(rows)
 }
 
+pub(crate) fn hits(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let mut rows = Vec::new();
+    for fault in of_values().into_iter().chain(of_reports()) {
+        let name = format!("{} told of: {}, {} blocks", fault.code, fault.name, fault.shape.blocks);
+        if !name.contains(request.only) {
+            continue;
+        }
+        let told = repeat(request, |repetition| {
+            Ok(run(request, &fault.shape, &fault.make, repetition)?.carries(fault.code))
+        })?;
+        let target = (fault.limit != Limit::None).then_some(8);
+        rows.push(CalibrationRow::new(target, name, Rate::of(told), fault.limit));
+    }
+    Ok(rows)
+}
+
 fn seldom_failing() -> Noise {
     Box::new(|_, draws| {
         let value = SIGMA * draws.normal();
         (FAILING * draws.uniform() >= 1.0).then_some(value)
+    })
+}
+
+fn second_is_slower(_: &mut Draws) -> Noise {
+    Box::new(|moment, draws| {
+        Some(SIGMA * draws.normal() + if moment.sitting % 2 == 1 { 0.04 } else { 0.0 })
+    })
+}
+
+fn middle_is_slower(moment: &Moment, draws: &mut Draws) -> Option<f64> {
+    Some(SIGMA * draws.normal() + if moment.sitting % 3 == 1 { 0.04 } else { 0.0 })
+}
+
+fn one_wild_block(_: &mut Draws) -> Noise {
+    Box::new(|moment, draws| {
+        let is_wild = moment.arm == 1 && moment.block == 3;
+        Some(SIGMA * draws.normal() + if is_wild { 0.2 } else { 0.0 })
+    })
+}
+
+fn three_times_as_noisy(_: &mut Draws) -> Noise {
+    Box::new(|_, draws| Some(3.0 * SIGMA * draws.normal()))
+}
+
+fn two_modes(_: &mut Draws) -> Noise {
+    Box::new(|moment, draws| {
+        let is_slow = moment.arm == 1 && draws.uniform() < 0.5;
+        Some(SIGMA * draws.normal() + if is_slow { 0.1 } else { 0.0 })
+    })
+}
+
+fn failing_in_a_third() -> Noise {
+    Box::new(|moment, draws| {
+        let value = SIGMA * draws.normal();
+        (moment.arm != 1 || 3.0 * draws.uniform() >= 1.0).then_some(value)
     })
 }

@@ -13,7 +13,6 @@ mod clearly;
 mod draws;
 mod equivalence;
 mod false_positives;
-mod faults;
 mod imported_tables;
 mod imports;
 mod mixed_kinds;
@@ -72,8 +71,8 @@ pub fn calibrate(
         multiplicity::rows,
         order::rows,
         caveats::rows,
-        alarms::rows,
-        faults::rows,
+        alarms::false_alarms,
+        alarms::hits,
         table_alarms::rows,
         mixed_kinds::rows,
         noise::rows,
@@ -88,4 +87,42 @@ pub fn calibrate(
         }
     }
     Ok(Calibration { repetitions: request.repetitions, is_quick: request.is_quick, rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::TrialCatalogue;
+    use model::CaveatCode;
+    use std::collections::BTreeSet;
+
+    /// The names of rows that contain this. No campaign runs.
+    fn names(only: &str) -> Vec<String> {
+        let trials = TrialCatalogue { workloads: &[], factors: &[], probes: &[] };
+        let request = CalibrationRequest {
+            catalogue: Catalogue { trials, venues: &[] },
+            repetitions: 0,
+            is_quick: true,
+            threads: 1,
+            only,
+        };
+        let rows = calibrate(&request, &mut |_| ()).unwrap().rows;
+        rows.into_iter().map(|row| row.name).collect()
+    }
+
+    #[test]
+    fn each_caveat_of_a_test_has_a_case_without_its_fault_and_one_with_it() {
+        let statistical = CaveatCode::ALL.iter().filter(|code| code.is_statistical());
+        let statistical: BTreeSet<&str> = statistical.map(|code| code.as_str()).collect();
+        let places = "crates/calibrate/src/alarms.rs, of imports table_alarms.rs";
+        let alarms = names("false alarm ");
+        let heads = alarms.iter().filter_map(|name| name.strip_prefix("false alarm "));
+        let codes: BTreeSet<&str> =
+            heads.filter_map(|head| Some(head.split_once(", ")?.0)).collect();
+        assert_eq!(codes, statistical, "without their fault: {places}");
+        let hits = names(" told of");
+        let codes: BTreeSet<&str> =
+            hits.iter().filter_map(|name| Some(name.split_once(" told of")?.0)).collect();
+        assert_eq!(codes, statistical, "with their fault: {places}");
+    }
 }
