@@ -1,5 +1,5 @@
 //! The generated files below docs/ and web/src/generated, the generated parts of README.md,
-//! docs/words.md and docs/manual/restoring.md, and whether they are fresh.
+//! docs/words.md, docs/method.md and docs/manual/restoring.md, and whether they are fresh.
 
 use crate::{
     catalogue_page, caveats_table, exit_codes_page, front_end_types, schedulers_page, undo_table,
@@ -36,6 +36,8 @@ struct Part {
 const PARTS: &[Part] = &[
     Part { page: "README.md", name: "schedulers", text: schedulers_page::table },
     Part { page: "docs/words.md", name: "caveats", text: caveats_table::table },
+    Part { page: "docs/method.md", name: "rules", text: caveats_table::rules },
+    Part { page: "docs/method.md", name: "obstacles", text: caveats_table::obstacles },
     Part { page: "docs/manual/restoring.md", name: "undo", text: undo_table::table },
 ];
 

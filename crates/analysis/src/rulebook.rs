@@ -15,8 +15,6 @@ pub(crate) use choice::{Unchosen, owed_to_choice};
 #[cfg(test)]
 pub(crate) use inference::INSIDE_BY_ITSELF;
 pub(crate) use inference::{Evidence, Inference, infer, leave_open_inside};
-#[cfg(test)]
-pub(crate) use obstacles::InSum;
 pub(crate) use obstacles::{Basis, LEAST_BEYOND, LevelsLeft, Raised, obstacles, stopping};
 pub(crate) use signals::{
     ByRanks, CarryOver, Hiding, Numbers, PairNumbers, SampleNumbers, Signals, Survivors,

@@ -1,4 +1,5 @@
-//! Coded warnings that travel with a record or a finding.
+//! Coded warnings that travel with a record or a finding, and obstacles, which forbid an answer to a
+//! question whatever its numbers say. What is said of either anywhere follows from its row here.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -53,8 +54,18 @@ enum CaveatBasis {
     Fact,
 }
 
+/// How a caveat comes about, in the markup of docs/method.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CaveatRule {
+    /// What raises it, or a link to the section that defines that.
+    pub text: &'static str,
+    /// Who found the rule; empty where it is our own.
+    pub source: &'static str,
+}
+
 macro_rules! codes {
-    ($($variant:ident $check:ident $basis:ident $text:literal $meaning:literal,)*) => {
+    ($($variant:ident $check:ident $basis:ident $text:literal $meaning:literal
+        $(forbids $obstacle:ident)? $(=> $rule:literal $(from $source:literal)?)?,)*) => {
         /// The stable code of a caveat.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -81,6 +92,23 @@ macro_rules! codes {
                 match self { $(CaveatCode::$variant => CaveatCheck::$check,)* }
             }
 
+            /// The obstacle that it tells by itself, with no other caveat beside it.
+            pub fn obstacle(self) -> Option<Obstacle> {
+                let told: &[Obstacle] =
+                    match self { $(CaveatCode::$variant => &[$(Obstacle::$obstacle)?],)* };
+                told.first().copied()
+            }
+
+            /// Its rule (docs/method.md#m-warnings); every caveat that a test raises has one.
+            pub fn rule(self) -> Option<CaveatRule> {
+                let told: &[CaveatRule] = match self {
+                    $(CaveatCode::$variant => {
+                        &[$(CaveatRule { text: $rule, source: concat!($($source)?) })?]
+                    })*
+                };
+                told.first().copied()
+            }
+
             fn basis(self) -> CaveatBasis {
                 match self { $(CaveatCode::$variant => CaveatBasis::$basis,)* }
             }
@@ -94,70 +122,246 @@ macro_rules! codes {
     };
 }
 
-// Name, the check that it speaks against, what it rests on, code, and what it means.
+// Name, the check that it speaks against, what it rests on, code, and what it means. Then, where it
+// forbids a verdict by itself, `forbids` with the obstacle; of a `Test`, and of a fact that has one,
+// `=>` with its rule as docs/method.md tells it, and `from` with the source of that.
 codes! {
-    AaFail Elsewhere Test "AA_FAIL" "The A/A control was judged better or worse than its twin: the set-up cannot be trusted for this metric.",
+    AaFail Elsewhere Test "AA_FAIL" "The A/A control was judged better or worse than its twin: the set-up cannot be trusted for this metric." forbids FailedControl => "[m-control](#m-control)",
     AbsentValues EnoughData Fact "ABSENT_VALUES" "A value of this metric is absent: a trial did not report it, or the run itself is not there. What lacks it is left out.",
-    Autocorr OrderAndDrift Test "AUTOCORR" "Neighbouring blocks, or executions of imported numbers, are not independent; where blocks resemble each other, the interval was widened.",
-    Bimodal RobustVerdicts Test "BIMODAL" "Values fall into two groups; a median between them describes neither.",
-    CarryOver OrderAndDrift Test "CARRY_OVER" "The values of a subject depend on whose come before them in the order that is known: what one leaves behind may reach the next.",
-    Clamped RobustVerdicts Fact "CLAMPED" "Values exceeded the range of the histogram and were counted at its end.",
-    ClosedLoop Elsewhere Fact "CLOSED_LOOP" "The load waits for each answer, so tails are conditional on its own pauses.",
+    Autocorr OrderAndDrift Test "AUTOCORR" "Neighbouring blocks, or executions of imported numbers, are not independent; where blocks resemble each other, the interval was widened." => r"of the replicates' d: \|r₁\| > 2/√B, or von Neumann's ratio beyond 2 ± 2.58 · 2 √((B − 2)/(B² − 1)). Where r₁ > 0 the t takes n_eff = B (1 − r₁)/(1 + r₁) for B; at n_eff ≤ 2 there is no test" from "von Neumann 1941; Bayley and Hammersley 1946 for n_eff",
+    Bimodal RobustVerdicts Test "BIMODAL" "Values fall into two groups; a median between them describes neither." => "from 12 values: the largest gap exceeds 3 times the second largest and leaves a fifth on each side; or from 20: Sarle's coefficient > 0.555, that of the uniform distribution" from "SAS/STAT manual, CLUSTER",
+    CarryOver OrderAndDrift Test "CARRY_OVER" "The values of a subject depend on whose come before them in the order that is known: what one leaves behind may reach the next." => "whose values come before, F test p < 0.04: [m-carry-over](#m-carry-over)" from "least squares; Grizzle, Biometrics 1965, for carry-over",
+    Clamped RobustVerdicts Fact "CLAMPED" "Values exceeded the range of the histogram and were counted at its end." => "[m-quantiles](#m-quantiles)",
+    ClosedLoop Elsewhere Fact "CLOSED_LOOP" "The load waits for each answer, so tails are conditional on its own pauses." => "[m-quantiles](#m-quantiles)",
     ConditionalSuccess SameWork Fact "CONDITIONAL_SUCCESS" "Some runs failed; the figures describe those that succeeded.",
-    Copied Design Test "COPIED" "Values stand twice: one subject has those of another, all or most of them, a block is there once more, or executions of a subject are other ones of it.",
+    Copied Design Test "COPIED" "Values stand twice: one subject has those of another, all or most of them, a block is there once more, or executions of a subject are other ones of it." => "[m-copies](#m-copies)",
     Contradicted Design Fact "CONTRADICTED" "The source contradicts itself: what it says of its values is not what they give. The values count.",
     DefaultsDiffer SameWork Fact "DEFAULTS_DIFFER" "The kernels differ in settings that the experiment asks nothing about: a difference between them may be that of a setting.",
-    Degradation Elsewhere Test "DEGRADATION" "A metric got worse while the campaign went on, by more than its margin.",
+    Degradation Elsewhere Test "DEGRADATION" "A metric got worse while the campaign went on, by more than its margin." => "[m-trends](#m-trends)",
     Degenerate EnoughData Fact "DEGENERATE" "The replicates do not vary: no test is possible.",
-    DifferentialFailure SameWork Test "DIFFERENTIAL_FAILURE" "The subjects failed at different rates, or one failed often.",
-    Drift OrderAndDrift Test "DRIFT" "The reference drifted over the campaign; blocking removes linear drift only.",
-    FewBlocks EnoughData Fact "FEW_BLOCKS" "Fewer than five complete blocks: no verdict is given.",
+    DifferentialFailure SameWork Test "DIFFERENTIAL_FAILURE" "The subjects failed at different rates, or one failed often." forbids UnequalFailures => "[m-failures](#m-failures)",
+    Drift OrderAndDrift Test "DRIFT" "The reference drifted over the campaign; blocking removes linear drift only." => r"Mann-Kendall p < 0.01 over the reference's logs, or p < 0.05 and \|Theil-Sen slope × (B − 1)\| > θ: a slope alone lies beyond a margin of 2 % in a quarter to a half of campaigns that do not drift (own measurement)" from "Mann 1945, Kendall 1938; Theil 1950, Sen 1968",
+    FewBlocks EnoughData Fact "FEW_BLOCKS" "Fewer than five complete blocks: no verdict is given." forbids FewPairs,
     FewBoots EnoughData Fact "FEW_BOOTS" "Several blocks share each of fewer than five boots: the finding speaks of these boots.",
-    FewReplicates EnoughData Fact "FEW_REPLICATES" "Fewer than five replicates of a subject: no verdict is given.",
+    FewReplicates EnoughData Fact "FEW_REPLICATES" "Fewer than five replicates of a subject: no verdict is given." forbids FewReplicates,
     EvidenceChanged Elsewhere Fact "EVIDENCE_CHANGED" "The plan, the experiment or the records are not as they were written: no verdict rests on them.",
     EvidenceUnbound Elsewhere Fact "EVIDENCE_UNBOUND" "Records are bound neither to the plan nor to each other, as in campaigns of an earlier version: nobody can know whether they were edited.",
-    Fragile RobustVerdicts Test "FRAGILE" "The verdict hangs on one block.",
+    Fragile RobustVerdicts Test "FRAGILE" "The verdict hangs on one block." => "[m-fragility](#m-fragility)",
     HostCacheSuspected RealDevice Fact "HOST_CACHE_SUSPECTED" "The device answered faster than such a device can, or read again faster than at first although no cache of ours was used: the memory of a host was measured.",
-    InsufficientTail EnoughData Fact "INSUFFICIENT_TAIL" "Too few samples beyond this percentile for a verdict.",
-    Interference QuietMachine Fact "INTERFERENCE" "Other programs used a noticeable share of the CPUs.",
+    InsufficientTail EnoughData Fact "INSUFFICIENT_TAIL" "Too few samples beyond this percentile for a verdict." forbids ShortTail,
+    Interference QuietMachine Fact "INTERFERENCE" "Other programs used a noticeable share of the CPUs." => "more than 2 % of CPU time used by others, in windows of at least 250 ms on each CPU",
     Interrupted OrderAndDrift Fact "INTERRUPTED" "The campaign was interrupted and went on later: what outlives trials began anew, and no trend is sought across the gap.",
-    Leak Elsewhere Test "LEAK" "Memory grew while the campaign went on, by more than the metric's margin.",
-    LeftProcesses SameWork Fact "LEFT_PROCESSES" "Processes that the workload started were still there when its run was over, and were ended: what they still had to do is in no figure, and the CPU time may lack what they used.",
-    Noisy EnoughData Test "NOISY" "The noise is large for this margin: with so many blocks fewer than 80 in 100 campaigns would show equivalence.",
-    NotComparable SameWork Test "NOT_COMPARABLE" "The subjects did not do the same work, so their latencies answer different questions.",
-    NotSteady RobustVerdicts Test "NOT_STEADY" "Iterations were still settling inside the measured window.",
+    Leak Elsewhere Test "LEAK" "Memory grew while the campaign went on, by more than the metric's margin." => "[m-trends](#m-trends)",
+    LeftProcesses SameWork Fact "LEFT_PROCESSES" "Processes that the workload started were still there when its run was over, and were ended: what they still had to do is in no figure, and the CPU time may lack what they used." => "a process of the workload is still there 100 ms after the load process had its sign to end and ended, or took longer than 2 s to; servers, which have no end of their own, are left out",
+    Noisy EnoughData Test "NOISY" "The noise is large for this margin: with so many blocks fewer than 80 in 100 campaigns would show equivalence." => "s_d > c_B θ ([m-power](#m-power)); removed where the verdict is *equivalent*",
+    NotComparable SameWork Test "NOT_COMPARABLE" "The subjects did not do the same work, so their latencies answer different questions." forbids UnequalWork => "[m-comparable](#m-comparable)",
+    NotSteady RobustVerdicts Test "NOT_STEADY" "Iterations were still settling inside the measured window." => "[m-steady](#m-steady)",
     ObserverCost QuietMachine Fact "OBSERVER_COST" "A probe that acts on every event was attached; no latency question is answered.",
     OddsRatio Elsewhere Fact "ODDS_RATIO" "The effect of a share is a ratio of odds, which is the ratio of shares only where they are small.",
-    OrderConfounded Design Test "ORDER_CONFOUNDED" "One subject comes after the other, or mostly so, in the order that is known, or no order is known: what changed meanwhile looks like a difference between them.",
-    OrderEffect OrderAndDrift Test "ORDER_EFFECT" "The result depends on the places that the subjects have in their blocks, in the order that is known; carry-over is suspected.",
-    Outlier RobustVerdicts Test "OUTLIER" "A value lies far from the others; it is labelled and kept.",
+    OrderConfounded Design Test "ORDER_CONFOUNDED" "One subject comes after the other, or mostly so, in the order that is known, or no order is known: what changed meanwhile looks like a difference between them." => "of imports, with blocks [m-import-order](#m-import-order), without [m-unblocked](#m-unblocked)",
+    OrderEffect OrderAndDrift Test "ORDER_EFFECT" "The result depends on the places that the subjects have in their blocks, in the order that is known; carry-over is suspected." => "the places that the subjects have in their blocks, p < 0.01: [m-position](#m-position)" from "Welch 1947; least squares; Williams 1949, and Jones and Kenward, Design and Analysis of Cross-Over Trials, for periods",
+    Outlier RobustVerdicts Test "OUTLIER" "A value lies far from the others; it is labelled and kept." => r"\|d_b − median\| > 5 · 1.4826 · b_B · MAD, where b_B corrects the MAD of a small sample (1.200 of 6 blocks, B/(B − 0.8) above 9); labelled and kept. MAD = 0 labels nothing" from "Hampel 1974; Croux and Rousseeuw 1992 for b_B",
     Overcommit QuietMachine Fact "OVERCOMMIT" "The guest had more processors than the host had CPUs for them: the host's scheduler is measured too.",
     PostHocMargin Design Fact "POST_HOC_MARGIN" "The margin, the level or what is judged was given when the data were there: nobody can know that it was chosen before.",
-    Quantised RobustVerdicts Test "QUANTISED" "The metric takes few distinct values or its step is coarse against the margin.",
+    Quantised RobustVerdicts Test "QUANTISED" "The metric takes few distinct values or its step is coarse against the margin." => "the values are [coarse](#m-resolution): their declared step exceeds θ/4, or an inferred one θ/2, or no value varies and no step is known; or of at least 10 values of both subjects fewer than min(10, half) are distinct",
     Quick Elsewhere Fact "QUICK" "Run with --quick: a smaller experiment than declared (fewer blocks, sizes or workloads, shorter trials). It shows that all of it works, and seldom decides.",
-    SetupBias Design Fact "SETUP_BIAS" "Every process had the same layout in memory: a difference may be that of one lucky layout.",
+    SetupBias Design Fact "SETUP_BIAS" "Every process had the same layout in memory: a difference may be that of one lucky layout." => "the kernel gives every process the same layout (randomize_va_space = 0)" from "Mytkowicz and others 2009",
     Simulated RealProcessor Fact "SIMULATED" "The numbers come from the simulator, not from a machine.",
     Watched QuietMachine Fact "WATCHED" "Somebody watched the dashboard meanwhile: it ran beside the trial, at the lowest priority.",
     ReplicateLevelUnknown Design Fact "REPLICATE_LEVEL_UNKNOWN" "Nobody said what an independent replicate is: values that share an execution or a boot make the interval too narrow.",
     SingleBoot EnoughData Fact "SINGLE_BOOT" "All blocks ran in one boot: the finding speaks of this boot.",
     SettingsDiffer SameWork Fact "SETTINGS_DIFFER" "A setting that a tool tells, or a column that nobody named, is another one for one subject than for another: it may not be the same work.",
-    Skewed RobustVerdicts Test "SKEWED" "A test that asks nothing of the distribution of the differences disagrees with the t test: no verdict is called clear.",
-    Steal QuietMachine Fact "STEAL" "The hypervisor took CPU time away during a trial.",
+    Skewed RobustVerdicts Test "SKEWED" "A test that asks nothing of the distribution of the differences disagrees with the t test: no verdict is called clear." => "[m-fragility](#m-fragility)",
+    Steal QuietMachine Fact "STEAL" "The hypervisor took CPU time away during a trial." => "more than 0.5 % of CPU time stolen in an invocation",
     StoppedEarly EnoughData Fact "STOPPED_EARLY" "The campaign ended before its planned number of blocks.",
     Tcg RealProcessor Fact "TCG" "An emulated processor ran the guest: an instruction takes as long as its emulation, not as a real processor needs for it, so no figure is that of real hardware.",
-    Throttle QuietMachine Fact "THROTTLE" "The CPU was throttled during a trial.",
+    Throttle QuietMachine Fact "THROTTLE" "The CPU was throttled during a trial." => "the throttle counters rose",
     SummaryOnly Design Fact "SUMMARY_ONLY" "Only a summary was given, not the values it was made from.",
-    Suspended QuietMachine Fact "SUSPENDED" "A process of the trial was stopped, or the machine or guest stood still, while the trial ran: it has no numbers and runs again.",
+    Suspended QuietMachine Fact "SUSPENDED" "A process of the trial was stopped, or the machine or guest stood still, while the trial ran: it has no numbers and runs again." => "something [stood still](#m-suspended); the trial is invalid",
     TornRecord EnoughData Fact "TORN_RECORD" "The last record was cut off by a crash and dropped.",
     UnblockedDesign Design Fact "UNBLOCKED_DESIGN" "The numbers were not collected in randomised blocks.",
-    UnequalMix SameWork Test "UNEQUAL_MIX" "Rows of different kinds have unlike shares in the numbers of the subjects: what differs may be the mix, and not the subject.",
+    UnequalMix SameWork Test "UNEQUAL_MIX" "Rows of different kinds have unlike shares in the numbers of the subjects: what differs may be the mix, and not the subject." forbids UnequalMixes => "[m-mix](#m-mix)",
     UnequalShares SameWork Fact "UNEQUAL_SHARES" "All processes were stopped when the first was ready, and the slowest had done less than half of its work: the sum over them is one of unequal work.",
     Unfinished EnoughData Fact "UNFINISHED" "The campaign is not finished: intervals hold however often one looks, and there is no verdict yet.",
-    ZeroValue EnoughData Fact "ZERO_VALUE" "A value was zero or negative, so a ratio is not defined.",
+    ZeroValue EnoughData Fact "ZERO_VALUE" "A value was zero or negative, so a ratio is not defined." forbids ZeroValue,
 }
 
 impl fmt::Display for CaveatCode {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
+    }
+}
+
+/// Fewer replicates give no verdict (docs/method.md#m-verdict).
+pub const LEAST_REPLICATES: usize = 5;
+
+macro_rules! obstacles {
+    ($($variant:ident $forbidden:ident $in_sum:ident $meaning:literal
+        => $raised:literal [$($code:ident)*],)*) => {
+        /// A fact that forbids an answer, the strongest first: where several stand in the way of
+        /// one question, the first of them decides and gives the reason.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum Obstacle {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl Obstacle {
+            /// Every obstacle, the strongest first.
+            pub const ALL: &'static [Obstacle] = &[$(Obstacle::$variant,)*];
+
+            /// What it forbids.
+            pub fn forbids(self) -> Forbidden {
+                match self { $(Obstacle::$variant => Forbidden::$forbidden,)* }
+            }
+
+            /// What becomes of it in a sum.
+            pub fn in_sum(self) -> InSum {
+                match self { $(Obstacle::$variant => InSum::$in_sum,)* }
+            }
+
+            /// What raises it, in the markup of docs/method.md.
+            pub fn raised_where(self) -> &'static str {
+                match self { $(Obstacle::$variant => $raised,)* }
+            }
+
+            /// The caveats that tell it.
+            pub fn caveats(self) -> &'static [CaveatCode] {
+                match self { $(Obstacle::$variant => &[$(CaveatCode::$code),*],)* }
+            }
+        }
+    };
+}
+
+// Name, what it forbids, what becomes of it in a sum, and which signal raises it. Then `=>` with that
+// as docs/method.md tells it, and the caveats that tell it. The place in the list is its strength.
+obstacles! {
+    ObservedLatency AnyAnswer Stopping "A latency was measured while a probe that acts on every event was attached. Forbids any answer: the comparison is invalid." => "a quantile in nanoseconds, and a probe that acts on every event was attached. The planner refuses such a question too" [ObserverCost],
+    NoValidBlock AnyAnswer Stopping "Blocks broke validity rules, and none is left to pair. Forbids any answer: the comparison is invalid." => "there is no pair, and trials broke validity rules" [],
+    ChangedEvidence EveryVerdict ImposedOnBoth "The plan, the experiment or the records are not as they were written. Forbids every verdict." => "[m-evidence](#m-evidence)" [EvidenceChanged],
+    CopiedValues EveryVerdict Stopping "Of an import, values of either subject stand twice, under another subject, in another block or in another execution. Forbids every verdict." => "of an import, values of either subject [stand twice](#m-copies)" [Copied],
+    FailedControl EveryVerdict ImposedOnBoth "The A/A control of a workload and metric that the question rests on was judged better or worse than its twin. Forbids every verdict." => "the A/A control of that workload and metric was judged better or worse" [AaFail],
+    UnequalFailures EveryVerdict Stopping "The subjects failed or broke validity rules at different rates, or one failed often. Forbids every verdict." => "[m-failures](#m-failures)" [DifferentialFailure],
+    ZeroValue EveryVerdict Stopping "A value was zero or negative, so that a ratio is not defined. Forbids every verdict." => "a value was zero or negative in any block" [ZeroValue],
+    NothingToCompare EveryVerdict Stopping "No block has a value of both subjects, or one has no value at all. Forbids every verdict." => "the metric was not reported, or no block has both subjects" [],
+    UnequalMixes EveryVerdict Stopping "Of an import, the numbers of the subjects hold unlike shares of rows of different kinds, or without blocks some workloads have values of one subject only, so that the two means are over different mixes. Forbids every verdict." => "of an import, the rows of two subjects are [unlike mixes](#m-mix), or without blocks some cells have values of one subject only" [UnequalMix AbsentValues],
+    ExecutionParts EveryVerdict Stopping "Of an import, what counts as executions may be parts of one, and nobody said that each is an execution for itself. Forbids every verdict." => "of an import, a column that counts as executions may tell [parts of one](#m-parts) apart, and nobody said that it does not" [ReplicateLevelUnknown],
+    FewReplicates EveryVerdict Stopping "Without blocks, the subject that has fewer replicates has less than five. Forbids every verdict." => "without blocks, fewer than five replicates of a subject" [FewReplicates],
+    FewPooledBlocks EveryVerdict Stopping "A percentile of all blocks together rests on fewer than ten of them. Forbids every verdict." => "a [pooled](#m-pooled) quantile over fewer than ten blocks" [FewBlocks],
+    DriftInOrder EveryVerdict Stopping "The reference drifted while the order was not randomised: the drift may be the difference. Forbids every verdict." => "the order was not randomised, or of blocks is not known (imported), and the reference drifted" [Drift OrderConfounded],
+    UnequalWork EveryVerdict Stopping "The subjects did not do the same work while their latencies were measured. Forbids every verdict." => "[m-comparable](#m-comparable)" [NotComparable],
+    CarryOver EveryVerdict Stopping "The values depend on what came before, and beside that dependence no difference in this direction is shown. Forbids every verdict." => "the values [depend on what came before](#m-carry-over), and beside that no difference in this direction is shown" [CarryOver],
+    CorrelatedBlocks EveryVerdict Stopping "The differences of neighbouring blocks, or without blocks neighbouring executions of a subject, resemble each other by more than a test allows for. Forbids every verdict." => "`AUTOCORR` with a lag-one correlation above 0.5; [without blocks](#m-unblocked) also where a wider test shows less" [Autocorr],
+    ShortTail EveryVerdict Stopping "Fewer than ten samples lie beyond the percentile in the smallest trial. Forbids every verdict." => "[m-quantiles](#m-quantiles)" [InsufficientTail],
+    LoneReplicate EveryVerdict Stopping "Without blocks, a stratum has one replicate, which says nothing about noise. Forbids every verdict." => "without blocks, a stratum has one replicate" [],
+    Component EveryVerdict Stopping "A component of the use case gives no verdict by itself. Forbids every verdict." => "a component of a [use case](#m-use-cases) gives no verdict" [],
+    FewPairs EveryVerdict AskedAgain "Fewer than five pairs of blocks, or of boots where blocks share them, are complete. Forbids every verdict." => "fewer than five pairs of blocks, or of boots where blocks share them" [FewBlocks],
+    SurvivorsOnly Difference Stopping "Trials failed, and a test that counts each failure as the worst result does not show the difference. Forbids better and worse." => "trials failed, and the [worst-rank analysis](#m-failures) does not show the same" [],
+    DriftAlone Difference AskedAgain "Of an import, the order of the executions is not mixed, and beside a drift no such difference is shown. Forbids better and worse." => "of an import, [without blocks](#m-unblocked) or [with them](#m-import-order), an order that is not mixed, and beside a drift no such difference is shown" [OrderConfounded],
+    OrderAlone Difference AskedAgain "Less than half of the difference is left beside what sittings may leave behind for the next, or what is left is not shown, or one subject alone feels what came before and no such difference is shown without that. Forbids better and worse." => "less than half of the difference is left beside [what ran before](#m-carry-over), or what is left is not shown, or one subject alone feels what ran before" [CarryOver],
+    OneStep Difference PassedOn "The values' steps are coarse against the margin, and the difference is no larger than one of them, or one subject never varies, nothing tells its step, and the difference is less than two-fold. Forbids better and worse." => "the values are [coarse](#m-resolution), and the means differ by no more than one step; or one subject never varies and nothing shows its step, and they differ by less than two-fold" [Quantised],
+    GivenLevel Difference AskedAgain "Of an import, a level looser than 0.05 was given together with the numbers, and at 0.05 no difference is shown. Forbids better and worse." => "of an import, a level looser than 0.05 [came with the numbers](#m-given), and at 0.05 no difference is shown" [PostHocMargin],
+    HidingFailures Equivalence PassedOn "Trials failed, and a test that counts each failure as the worst result does not show the difference to lie inside the margin, or to be no worse than it. Forbids equivalence." => "trials failed, and the [worst-rank analysis](#m-failures) does not show that the difference lies inside the margin, or is no worse than it" [],
+    HidingDrift Equivalence AskedAgain "Of an import, the order of the executions is not mixed while values drifted, and beside that no equivalence is shown. Forbids equivalence." => "an import's order that is not mixed, as of `drift_alone`, while values drifted, and beside that no equivalence is shown" [OrderConfounded Drift],
+    HidingOrder Equivalence AskedAgain "All blocks together show the difference to lie inside the margin, or to be no worse than it, and what is left beside what came before does not, or of one subject that alone feels it what is left without that. Forbids equivalence." => "all blocks together show the difference to lie inside the margin, or to be no worse than it, and what is left beside [what ran before](#m-carry-over), or without what one subject alone feels of it, does not" [],
+    CoarseSteps Equivalence PassedOn "The declared step of the values is more than a quarter of the margin, or an inferred one more than half of it, of either subject, or all values of one or of both are the same and nothing else tells their step. Forbids equivalence." => "the values of either subject are [coarse](#m-resolution), or all the same and of no known step" [Quantised],
+    FewDistinctValues Equivalence Nothing "The metric took few distinct values, and an interval that holds at every look decides. Forbids equivalence." => "few distinct values, and an interval that holds at every look decides" [Quantised],
+    GivenMargin Equivalence AskedAgain "Of an import, a margin or a level was given together with the numbers, and at those that nobody chose no equivalence is shown. Forbids equivalence." => "of an import, a margin or a level [came with the numbers](#m-given), and at those that nobody chose no equivalence is shown" [PostHocMargin],
+}
+
+/// How much an obstacle forbids, the most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Forbidden {
+    /// The comparison is invalid.
+    AnyAnswer,
+    /// Better, worse and equivalent: it stays inconclusive.
+    EveryVerdict,
+    /// Better and worse: what would be, stays inconclusive.
+    Difference,
+    /// Equivalent: what would be, stays inconclusive.
+    Equivalence,
+}
+
+/// What becomes in a sum of an obstacle that stands in the way of one of its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InSum {
+    /// The sum has no verdict either.
+    Stopping,
+    /// What the sum's own numbers say decides: its pairs, its differences, its order. A sum has no more
+    /// pairs than its parts; differences of order and drift may cancel in it, or be seen in it alone.
+    /// A part that needs more than its sum does says nothing of the sum.
+    AskedAgain,
+    /// The facts behind it are those of the sum, each part by its weight.
+    PassedOn,
+    /// It is imposed on findings that have their verdict, and on those of sums by themselves.
+    ImposedOnBoth,
+    /// It is none of what sums rest on: of intervals that hold at every look, which sums do not have.
+    Nothing,
+}
+
+impl Obstacle {
+    /// Whether it leaves no claim at all: neither a verdict, nor that a limit was kept, nor that a
+    /// published claim holds. More blocks of the same kind would change nothing, but for their
+    /// number.
+    pub fn forbids_every_verdict(self) -> bool {
+        self.forbids() <= Forbidden::EveryVerdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strongest_obstacle_comes_first_and_the_order_is_that_of_what_is_forbidden() {
+        assert!(Obstacle::ALL.is_sorted());
+        assert!(Obstacle::ALL.iter().map(|obstacle| obstacle.forbids()).is_sorted());
+        let weak: Vec<Obstacle> =
+            Obstacle::ALL.iter().copied().filter(|one| !one.forbids_every_verdict()).collect();
+        assert_eq!(
+            weak,
+            [
+                Obstacle::SurvivorsOnly,
+                Obstacle::DriftAlone,
+                Obstacle::OrderAlone,
+                Obstacle::OneStep,
+                Obstacle::GivenLevel,
+                Obstacle::HidingFailures,
+                Obstacle::HidingDrift,
+                Obstacle::HidingOrder,
+                Obstacle::CoarseSteps,
+                Obstacle::FewDistinctValues,
+                Obstacle::GivenMargin
+            ]
+        );
+    }
+
+    #[test]
+    fn the_manual_tells_of_each_warning_that_forbids_every_verdict_that_it_does() {
+        const MANUAL: &str = include_str!("../../../docs/manual/statistics.md");
+        let (_, warnings) = MANUAL.split_once("## Warnings about quality").unwrap();
+        let (rules, rest) = warnings.split_once("What each of these withholds:").unwrap();
+        let always = rest.lines().find(|line| line.ends_with("| every verdict |")).unwrap();
+        for code in CaveatCode::ALL {
+            let name = format!("`{code}`");
+            let is_forbidding = code.obstacle().is_some();
+            if rules.contains(&format!("\n| {name}")) {
+                assert_eq!(always.contains(&name), is_forbidding, "{code}");
+            }
+        }
+        let drift = rules.lines().find(|line| line.starts_with("| `DRIFT`")).unwrap();
+        assert!(drift.contains("p < 0.05 and"), "a slope alone is no drift");
+    }
+
+    #[test]
+    fn every_caveat_that_a_test_raises_has_its_rule_and_what_forbids_by_itself_is_told_by_it() {
+        for code in CaveatCode::ALL {
+            assert!(!code.is_statistical() || code.rule().is_some(), "{code} has no rule");
+            if let Some(obstacle) = code.obstacle() {
+                assert!(obstacle.caveats().contains(code), "{code}: {obstacle:?}");
+            }
+        }
     }
 }

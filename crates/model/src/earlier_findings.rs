@@ -66,6 +66,6 @@ fn obstacle_of_caveats(finding: &Finding) -> Option<Obstacle> {
         (is_unblocked && has(CaveatCode::AbsentValues)).then_some(Obstacle::UnequalMixes),
         drifted_in_order.then_some(Obstacle::DriftInOrder),
     ];
-    let alone = finding.caveats.iter().map(|caveat| Obstacle::of_caveat(caveat.code));
+    let alone = finding.caveats.iter().map(|caveat| caveat.code.obstacle());
     alone.chain(together).flatten().min()
 }

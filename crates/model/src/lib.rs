@@ -33,7 +33,6 @@ mod metric;
 mod metric_runs;
 mod missing;
 mod number_origin;
-mod obstacle;
 mod pace;
 mod parameters;
 mod phase;
@@ -57,7 +56,9 @@ mod venue_settings;
 mod vm;
 
 pub use attempt::Attempt;
-pub use caveat::{Caveat, CaveatCheck, CaveatCode};
+pub use caveat::{
+    Caveat, CaveatCheck, CaveatCode, CaveatRule, Forbidden, InSum, LEAST_REPLICATES, Obstacle,
+};
 pub use claim::{
     Claim, ClaimFinding, ClaimOutcome, ClaimShape, ClaimTally, Claimed, ClaimedEffect,
     ClaimedMetrics, ClaimedOver, ClaimedTurn,
@@ -94,7 +95,6 @@ pub use metric::{Direction, Metric, Reduction, Unit};
 pub use metric_runs::{MetricRuns, metric_runs};
 pub use missing::Missing;
 pub use number_origin::NumberOrigin;
-pub use obstacle::{Forbidden, LEAST_REPLICATES, Obstacle};
 pub use pace::Pace;
 pub use parameters::{ParameterValue, Parameters};
 pub use phase::Phase;

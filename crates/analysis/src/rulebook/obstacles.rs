@@ -1,7 +1,7 @@
 //! Which signals raise which obstacle, with the reason in words and the caveat that tells it.
 
 use super::signals::{Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
-use model::{Caveat, CaveatCode, LEAST_REPLICATES, Obstacle, Tail};
+use model::{Caveat, CaveatCode, InSum, LEAST_REPLICATES, Obstacle, Tail};
 
 /// Fewer blocks make a jackknife of too few values (docs/method.md#m-pooled).
 const LEAST_POOLED_BLOCKS: usize = 10;
@@ -165,64 +165,10 @@ fn of_steps(signals: &Signals) -> Vec<Raised> {
     raised
 }
 
-/// What becomes in a sum of an obstacle that stands in the way of one of its parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InSum {
-    /// The sum has no verdict either.
-    Stopping,
-    /// What the sum's own numbers say decides: its pairs, its differences, its order.
-    AskedAgain,
-    /// The facts behind it are those of the sum, each part by its weight.
-    PassedOn,
-    /// It is imposed on findings that have their verdict, and on those of sums by themselves.
-    ImposedOnBoth,
-    /// It is none of what sums rest on.
-    Nothing,
-}
-
-impl InSum {
-    /// That of an obstacle. Each kind has to have its place here.
-    pub(crate) fn of(obstacle: Obstacle) -> Self {
-        match obstacle {
-            Obstacle::ObservedLatency
-            | Obstacle::NoValidBlock
-            | Obstacle::UnequalFailures
-            | Obstacle::ZeroValue
-            | Obstacle::NothingToCompare
-            | Obstacle::UnequalMixes
-            | Obstacle::ExecutionParts
-            | Obstacle::CopiedValues
-            | Obstacle::FewReplicates
-            | Obstacle::FewPooledBlocks
-            | Obstacle::DriftInOrder
-            | Obstacle::UnequalWork
-            | Obstacle::CarryOver
-            | Obstacle::CorrelatedBlocks
-            | Obstacle::ShortTail
-            | Obstacle::LoneReplicate
-            | Obstacle::Component
-            | Obstacle::SurvivorsOnly => Self::Stopping,
-            // A sum has no more pairs than its parts. Differences of order and drift may cancel in it,
-            // or be seen in it alone.
-            Obstacle::FewPairs
-            | Obstacle::DriftAlone
-            | Obstacle::OrderAlone
-            | Obstacle::HidingDrift
-            | Obstacle::HidingOrder => Self::AskedAgain,
-            Obstacle::OneStep | Obstacle::CoarseSteps | Obstacle::HidingFailures => Self::PassedOn,
-            Obstacle::ChangedEvidence | Obstacle::FailedControl => Self::ImposedOnBoth,
-            // Of intervals that hold at every look, which sums do not have.
-            Obstacle::FewDistinctValues => Self::Nothing,
-            // A part that needs more than its sum does says nothing of the sum.
-            Obstacle::GivenLevel | Obstacle::GivenMargin => Self::AskedAgain,
-        }
-    }
-}
-
 /// Why a part leaves a sum that it belongs to, to which this level is left, without a verdict.
 pub(crate) fn stopping(signals: &Signals, level: f64) -> Option<String> {
     let raised = obstacles(signals, Basis::Tests, LevelsLeft::both(level)).into_iter();
-    let stopping = raised.filter(|one| InSum::of(one.obstacle) == InSum::Stopping);
+    let stopping = raised.filter(|one| one.obstacle.in_sum() == InSum::Stopping);
     stopping.min_by_key(|one| one.obstacle).map(|one| one.reason)
 }
 

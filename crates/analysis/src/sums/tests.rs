@@ -1,12 +1,11 @@
 //! Whatever stands in the way of a comparison stands in the way of all that is made of it.
 
 use crate::fixtures::{metric, noticing, plan, record};
-use crate::rulebook::InSum;
 use crate::{judge, withhold};
 use model::{
     Caveat, CaveatCode, Claim, ClaimOutcome, ClaimShape, ClaimedEffect, ClaimedOver, ClaimedTurn,
-    Direction, Findings, Forbidden, Histogram, ImportedOrder, Metric, Obstacle, Outcome, Plan,
-    Record, Reduction, Sample, TrialFact, Unit, UnlikeMix, Verdict, WorkloadPlan,
+    Direction, Findings, Forbidden, Histogram, ImportedOrder, InSum, Metric, Obstacle, Outcome,
+    Plan, Record, Reduction, Sample, TrialFact, Unit, UnlikeMix, Verdict, WorkloadPlan,
 };
 
 const ONE: [f64; 10] = [0.3, -0.7, 0.1, 0.9, -0.4, -0.2, 0.6, -0.9, 0.2, -0.1];
@@ -489,7 +488,7 @@ fn what_may_be_the_order_of_a_part_is_told_of_a_sum_over_several_pairs() {
 #[test]
 fn every_obstacle_has_its_place_in_a_sum() {
     for obstacle in Obstacle::ALL.iter().copied() {
-        let turn = InSum::of(obstacle);
+        let turn = obstacle.in_sum();
         let decides_all = obstacle.forbids() <= Forbidden::EveryVerdict;
         assert!(
             !decides_all
