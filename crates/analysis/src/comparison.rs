@@ -12,19 +12,19 @@ use crate::pairs::{Pairs, pairs, tail};
 use crate::pooled::{Pooled, pooled};
 use crate::position::p_order;
 use crate::quality::{
-    drift, excessive_correlation, few_distinct_values, known_step, noisy, reference_change, steps,
-    warnings, widened,
+    drift, excessive_correlation, few_distinct_values, known_step, noisy, obstacles,
+    reference_change, steps, warnings, widened,
 };
 use crate::questions::Asked;
 use crate::resolution::Steps;
 use crate::rulebook::{ByRanks, Numbers, PairNumbers, Signals, Survivors, Unchosen};
 use crate::steadiness::not_steady;
 use crate::trial_facts::{
-    copied, doubts, fixed_order, is_order_chosen, is_order_known, parts, unchosen, unlike_mix,
+    copied, doubts, fixed_order, is_order_chosen, is_order_known, parts, unchosen,
 };
 use model::{
     BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Direction, Effect, Interval,
-    Plan, Planning, Reduction, Role, Unit, round_significant as round,
+    Plan, Planning, Reduction, Role, round_significant as round,
 };
 use stats::{
     SignedRank, TTest, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp,
@@ -235,8 +235,6 @@ fn signals(
     let Asked { question, metric, .. } = asked;
     let Measured { pairs, test, is_pooled, steps } = *measured;
     let is_judged = question.role != Role::Screen && test.is_some();
-    let is_latency =
-        matches!(metric.reduction, Reduction::Quantile(_)) && metric.unit == Unit::Nanoseconds;
     let numbers = pair_numbers(pairs, is_pooled);
     let before = if is_judged {
         let whole = Whole { test, is_pooled, theta };
@@ -256,7 +254,6 @@ fn signals(
     Signals {
         is_emulated: pairs.is_emulated,
         is_odds: metric.reduction == Reduction::Proportion && test.is_some(),
-        is_observed_latency: is_latency && pairs.is_observed,
         is_degenerate: test.is_some_and(TTest::is_degenerate),
         is_coarse: steps.coarse.is_some(),
         hidden: steps.hidden,
@@ -280,7 +277,7 @@ fn signals(
         is_order_chosen: is_order_chosen(gathered.plan),
         parts: parts(gathered.plan),
         copied: copied(gathered.plan, question),
-        unlike_mix: unlike_mix(gathered.plan, question),
+        raised: obstacles(pairs, asked, gathered.plan),
         by_drift: in_order.by_drift,
         p_predecessor: before.p,
         carry_over: before.carry_over,

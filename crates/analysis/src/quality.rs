@@ -1,13 +1,16 @@
 //! Quality of pairs (docs/method.md#m-warnings): warnings that travel with a finding and decide
-//! nothing, and the facts among them that become signals.
+//! nothing, the facts among them that become signals, and obstacles that stand by themselves.
 
 use crate::order_origin::OrderOrigin;
 use crate::pairs::Pairs;
 use crate::position::order_effect;
 use crate::questions::Asked;
 use crate::resolution::{Measurements, Steps};
+use crate::rulebook::Raised;
+use crate::trial_facts::unlike_mix;
 use model::{
-    BlockEffect, Caveat, CaveatCode, Reduction, Role, WorkloadPlan, round_significant as round,
+    BlockEffect, Caveat, CaveatCode, Obstacle, Plan, Reduction, Role, Unit, WorkloadPlan,
+    round_significant as round,
 };
 use stats::{
     OutlierLabels, TTest, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
@@ -95,6 +98,31 @@ pub(crate) fn warnings(
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Obstacles to a question about pairs that need nothing but these facts.
+pub(crate) fn obstacles(pairs: &Pairs, asked: &Asked<'_>, plan: &Plan) -> Vec<Raised> {
+    let mix = unlike_mix(plan, &asked.question);
+    [observed_latency(pairs, asked), mix.as_deref().map(unequal_mixes)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// A latency that was measured while a probe that acts on every event was attached.
+fn observed_latency(pairs: &Pairs, asked: &Asked<'_>) -> Option<Raised> {
+    let metric = asked.metric;
+    let is_latency =
+        matches!(metric.reduction, Reduction::Quantile(_)) && metric.unit == Unit::Nanoseconds;
+    let reason = "a probe that acts on every event was attached";
+    (is_latency && pairs.is_observed).then(|| Raised::silent(Obstacle::ObservedLatency, reason))
+}
+
+/// Rows of different kinds of which the subjects have unlike shares.
+pub(crate) fn unequal_mixes(detail: &str) -> Raised {
+    let reason = format!("the difference may be one of the mix: {detail}");
+    let code = CaveatCode::UnequalMix;
+    Raised::with_caveat(Obstacle::UnequalMixes, reason, code, detail)
 }
 
 /// The change over the whole campaign, from the median slope.

@@ -9,13 +9,15 @@
 mod choice;
 mod inference;
 mod obstacles;
+mod raised;
 mod signals;
 
 pub(crate) use choice::{Unchosen, owed_to_choice};
 #[cfg(test)]
 pub(crate) use inference::INSIDE_BY_ITSELF;
 pub(crate) use inference::{Evidence, Inference, infer, leave_open_inside};
-pub(crate) use obstacles::{Basis, LEAST_BEYOND, LevelsLeft, Raised, obstacles, stopping};
+pub(crate) use obstacles::{Basis, LEAST_BEYOND, LevelsLeft, obstacles, stopping};
+pub(crate) use raised::Raised;
 pub(crate) use signals::{
     ByRanks, CarryOver, Hiding, Numbers, PairNumbers, SampleNumbers, Signals, Survivors,
 };

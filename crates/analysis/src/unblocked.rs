@@ -22,6 +22,7 @@ use crate::file_order::FileOrder;
 use crate::observations::latest;
 use crate::order_origin::OrderOrigin;
 use crate::pairs::LEAST_SHOWN;
+use crate::quality::unequal_mixes;
 use crate::ranking::rankings;
 use crate::rulebook::{
     Basis, Evidence, LevelsLeft, Signals, Unchosen, further, infer, obstacles, owed_to_choice, rule,
@@ -236,6 +237,7 @@ fn signals(
     let in_order = in_order.unwrap_or_default();
     let fixed_order = in_order.confounded.or_else(|| samples.alternates(origin));
     let absent_runs = absent_by_number(plan, &samples.question);
+    let mix = samples.unlike_mix.clone().or_else(|| unlike_mix(plan, &samples.question));
     Signals {
         origin,
         fixed_order: fixed_order.into_iter().collect(),
@@ -246,7 +248,7 @@ fn signals(
         is_order_chosen: is_order_chosen(plan),
         parts: parts(plan),
         copied: copied(plan, &samples.question),
-        unlike_mix: samples.unlike_mix.clone().or_else(|| unlike_mix(plan, &samples.question)),
+        raised: mix.as_deref().map(unequal_mixes).into_iter().collect(),
         ..samples.signals(theta, alpha)
     }
 }

@@ -2,7 +2,7 @@
 //! weaker of the two at what was given and at what nobody chose (docs/method.md#m-given).
 
 use super::inference::{Evidence, infer};
-use super::obstacles::Raised;
+use super::raised::Raised;
 use model::{Obstacle, Strength, Verdict, round_significant as round};
 use stats::exp;
 

@@ -1,7 +1,8 @@
 //! Which signals raise which obstacle, with the reason in words and the caveat that tells it.
 
+use super::raised::Raised;
 use super::signals::{Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
-use model::{Caveat, CaveatCode, InSum, LEAST_REPLICATES, Obstacle, Tail};
+use model::{CaveatCode, InSum, LEAST_REPLICATES, Obstacle, Tail};
 
 /// Fewer blocks make a jackknife of too few values (docs/method.md#m-pooled).
 const LEAST_POOLED_BLOCKS: usize = 10;
@@ -13,33 +14,6 @@ const MOST_NAMED: usize = 3;
 
 /// What steps forbid, where they are seen.
 const TOO_COARSE: &str = "the metric's steps are too coarse to claim equivalence";
-
-/// An obstacle that stands in the way of one question.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Raised {
-    pub obstacle: Obstacle,
-    /// Why, in one sentence: the finding's reason where it decides.
-    pub reason: String,
-    /// What tells it beside the reason; none where a caveat of the signal does already.
-    pub caveat: Option<Caveat>,
-}
-
-impl Raised {
-    /// An obstacle that a caveat of its signal tells, or none.
-    pub(crate) fn silent(obstacle: Obstacle, reason: impl Into<String>) -> Self {
-        Self { obstacle, reason: reason.into(), caveat: None }
-    }
-
-    /// An obstacle with its caveat.
-    pub(crate) fn with_caveat(
-        obstacle: Obstacle,
-        reason: impl Into<String>,
-        code: CaveatCode,
-        detail: impl Into<String>,
-    ) -> Self {
-        Self { obstacle, reason: reason.into(), caveat: Some(Caveat::new(code, detail)) }
-    }
-}
 
 /// What an outcome rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +78,7 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis, left: LevelsLeft) -> Ve
         );
         raised.push(Raised::silent(Obstacle::CopiedValues, reason));
     }
-    raised.extend(signals.unlike_mix.as_deref().map(unequal_mixes));
+    raised.extend(signals.raised.iter().cloned());
     raised.extend(signals.survivors.iter().flat_map(|survivors| of_survivors(survivors, left)));
     if let Some(hiding) = &signals.hiding_order {
         let level = match basis {
@@ -174,10 +148,6 @@ pub(crate) fn stopping(signals: &Signals, level: f64) -> Option<String> {
 
 fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
     let mut raised = Vec::new();
-    if signals.is_observed_latency {
-        let reason = "a probe that acts on every event was attached";
-        raised.push(Raised::silent(Obstacle::ObservedLatency, reason));
-    }
     if numbers.zeros > 0 {
         let detail = format!("in {} blocks a value was zero", numbers.zeros);
         let reason = format!("{detail}: a ratio is not defined");
@@ -284,13 +254,6 @@ fn of_drift(signals: &Signals) -> Vec<Raised> {
         raised.push(Raised::silent(Obstacle::HidingDrift, reason));
     }
     raised
-}
-
-/// Rows of different kinds of which the subjects have unlike shares.
-fn unequal_mixes(detail: &str) -> Raised {
-    let reason = format!("the difference may be one of the mix: {detail}");
-    let code = CaveatCode::UnequalMix;
-    Raised::with_caveat(Obstacle::UnequalMixes, reason, code, detail)
 }
 
 /// Cells of one subject alone, of which the first are named.

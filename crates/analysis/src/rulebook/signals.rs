@@ -1,6 +1,8 @@
 //! Signals: plain facts about one question, gathered once from the plan, its records and what
-//! they reduce to. They hold whatever the numbers say; nothing else raises an obstacle.
+//! they reduce to. They hold whatever the numbers say; nothing else raises an obstacle. One that
+//! rests on a fact of its own stands among them, as its origin words it.
 
+use super::raised::Raised;
 use crate::order_origin::OrderOrigin;
 use model::{Caveat, CaveatCode, Doubt, Tail, round_significant as round};
 use stats::{TTest, exp};
@@ -14,8 +16,6 @@ pub(crate) struct Signals {
     pub is_emulated: bool,
     /// The effect is a ratio of odds.
     pub is_odds: bool,
-    /// A latency was measured under a probe that acts on every event.
-    pub is_observed_latency: bool,
     /// The replicates do not vary.
     pub is_degenerate: bool,
     /// The values' step, declared or inferred, is coarse against the margin.
@@ -56,8 +56,8 @@ pub(crate) struct Signals {
     pub parts: Vec<String>,
     /// Of an import, those of the subjects of which values stand twice.
     pub copied: Vec<String>,
-    /// How the two hold unlike shares of rows of different kinds, of an import.
-    pub unlike_mix: Option<String>,
+    /// Obstacles that stand whatever basis and level an outcome has, as their origin words them.
+    pub raised: Vec<Raised>,
     /// Of an import whose executions are not mixed in order: whether a drift may be the difference, and
     /// whether one may hide it.
     pub by_drift: [bool; 2],
@@ -256,7 +256,6 @@ impl Signals {
             numbers,
             is_emulated: false,
             is_odds: false,
-            is_observed_latency: false,
             is_degenerate: false,
             is_coarse: false,
             hidden: 0.0,
@@ -275,7 +274,7 @@ impl Signals {
             is_order_chosen: false,
             parts: Vec::new(),
             copied: Vec::new(),
-            unlike_mix: None,
+            raised: Vec::new(),
             by_drift: [false; 2],
             p_predecessor: None,
             carry_over: None,
