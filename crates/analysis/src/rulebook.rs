@@ -151,54 +151,18 @@ mod tests {
 
     #[test]
     fn each_obstacle_leaves_of_each_outcome_what_it_does_not_forbid() {
-        use Obstacle::{
-            CarryOver, ChangedEvidence, CoarseSteps, Component, CopiedValues, CorrelatedBlocks,
-            DriftAlone, DriftInOrder, ExecutionParts, FailedControl, FewDistinctValues, FewPairs,
-            FewPooledBlocks, FewReplicates, GivenLevel, GivenMargin, HidingDrift, HidingFailures,
-            HidingOrder, LoneReplicate, NoValidBlock, NothingToCompare, ObservedLatency, OneStep,
-            OrderAlone, ShortTail, SurvivorsOnly, UnequalFailures, UnequalMixes, UnequalWork,
-            ZeroValue,
-        };
         use Verdict::{Better, Equivalent, Inconclusive, Invalid, Worse};
         let as_it_is = [Better, Better, Worse, Worse, Equivalent, Inconclusive];
         let without_equivalence = [Better, Better, Worse, Worse, Inconclusive, Inconclusive];
         let without_difference =
             [Inconclusive, Inconclusive, Inconclusive, Inconclusive, Equivalent, Inconclusive];
-        let table = [
-            (ObservedLatency, [Invalid; 6]),
-            (NoValidBlock, [Invalid; 6]),
-            (ChangedEvidence, [Inconclusive; 6]),
-            (CopiedValues, [Inconclusive; 6]),
-            (FailedControl, [Inconclusive; 6]),
-            (UnequalFailures, [Inconclusive; 6]),
-            (ZeroValue, [Inconclusive; 6]),
-            (NothingToCompare, [Inconclusive; 6]),
-            (UnequalMixes, [Inconclusive; 6]),
-            (ExecutionParts, [Inconclusive; 6]),
-            (FewReplicates, [Inconclusive; 6]),
-            (FewPooledBlocks, [Inconclusive; 6]),
-            (DriftInOrder, [Inconclusive; 6]),
-            (UnequalWork, [Inconclusive; 6]),
-            (CarryOver, [Inconclusive; 6]),
-            (CorrelatedBlocks, [Inconclusive; 6]),
-            (ShortTail, [Inconclusive; 6]),
-            (LoneReplicate, [Inconclusive; 6]),
-            (Component, [Inconclusive; 6]),
-            (FewPairs, [Inconclusive; 6]),
-            (SurvivorsOnly, without_difference),
-            (DriftAlone, without_difference),
-            (OrderAlone, without_difference),
-            (OneStep, without_difference),
-            (GivenLevel, without_difference),
-            (HidingFailures, without_equivalence),
-            (HidingDrift, without_equivalence),
-            (HidingOrder, without_equivalence),
-            (CoarseSteps, without_equivalence),
-            (FewDistinctValues, without_equivalence),
-            (GivenMargin, without_equivalence),
-        ];
-        assert_eq!(table.map(|(obstacle, _)| obstacle), Obstacle::ALL, "each has a row");
-        for (obstacle, expected) in table {
+        for obstacle in Obstacle::ALL.iter().copied() {
+            let expected = match obstacle.forbids() {
+                Forbidden::AnyAnswer => [Invalid; 6],
+                Forbidden::EveryVerdict => [Inconclusive; 6],
+                Forbidden::Difference => without_difference,
+                Forbidden::Equivalence => without_equivalence,
+            };
             for (given, expected) in OUTCOMES.into_iter().zip(expected) {
                 let ruling = rule(outcome(given), &[raised(obstacle)]);
                 let place = format!("{obstacle:?} on {given:?}");

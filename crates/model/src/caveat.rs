@@ -317,23 +317,43 @@ mod tests {
     #[test]
     fn the_strongest_obstacle_comes_first_and_the_order_is_that_of_what_is_forbidden() {
         assert!(Obstacle::ALL.is_sorted());
-        assert!(Obstacle::ALL.iter().map(|obstacle| obstacle.forbids()).is_sorted());
-        let weak: Vec<Obstacle> =
-            Obstacle::ALL.iter().copied().filter(|one| !one.forbids_every_verdict()).collect();
+        let forbidden = Obstacle::ALL.iter().map(|obstacle| (*obstacle, obstacle.forbids()));
+        let forbidden: Vec<(Obstacle, Forbidden)> = forbidden.collect();
+        assert!(forbidden.iter().map(|(_, forbids)| forbids).is_sorted());
         assert_eq!(
-            weak,
+            forbidden,
             [
-                Obstacle::SurvivorsOnly,
-                Obstacle::DriftAlone,
-                Obstacle::OrderAlone,
-                Obstacle::OneStep,
-                Obstacle::GivenLevel,
-                Obstacle::HidingFailures,
-                Obstacle::HidingDrift,
-                Obstacle::HidingOrder,
-                Obstacle::CoarseSteps,
-                Obstacle::FewDistinctValues,
-                Obstacle::GivenMargin
+                (Obstacle::ObservedLatency, Forbidden::AnyAnswer),
+                (Obstacle::NoValidBlock, Forbidden::AnyAnswer),
+                (Obstacle::ChangedEvidence, Forbidden::EveryVerdict),
+                (Obstacle::CopiedValues, Forbidden::EveryVerdict),
+                (Obstacle::FailedControl, Forbidden::EveryVerdict),
+                (Obstacle::UnequalFailures, Forbidden::EveryVerdict),
+                (Obstacle::ZeroValue, Forbidden::EveryVerdict),
+                (Obstacle::NothingToCompare, Forbidden::EveryVerdict),
+                (Obstacle::UnequalMixes, Forbidden::EveryVerdict),
+                (Obstacle::ExecutionParts, Forbidden::EveryVerdict),
+                (Obstacle::FewReplicates, Forbidden::EveryVerdict),
+                (Obstacle::FewPooledBlocks, Forbidden::EveryVerdict),
+                (Obstacle::DriftInOrder, Forbidden::EveryVerdict),
+                (Obstacle::UnequalWork, Forbidden::EveryVerdict),
+                (Obstacle::CarryOver, Forbidden::EveryVerdict),
+                (Obstacle::CorrelatedBlocks, Forbidden::EveryVerdict),
+                (Obstacle::ShortTail, Forbidden::EveryVerdict),
+                (Obstacle::LoneReplicate, Forbidden::EveryVerdict),
+                (Obstacle::Component, Forbidden::EveryVerdict),
+                (Obstacle::FewPairs, Forbidden::EveryVerdict),
+                (Obstacle::SurvivorsOnly, Forbidden::Difference),
+                (Obstacle::DriftAlone, Forbidden::Difference),
+                (Obstacle::OrderAlone, Forbidden::Difference),
+                (Obstacle::OneStep, Forbidden::Difference),
+                (Obstacle::GivenLevel, Forbidden::Difference),
+                (Obstacle::HidingFailures, Forbidden::Equivalence),
+                (Obstacle::HidingDrift, Forbidden::Equivalence),
+                (Obstacle::HidingOrder, Forbidden::Equivalence),
+                (Obstacle::CoarseSteps, Forbidden::Equivalence),
+                (Obstacle::FewDistinctValues, Forbidden::Equivalence),
+                (Obstacle::GivenMargin, Forbidden::Equivalence),
             ]
         );
     }

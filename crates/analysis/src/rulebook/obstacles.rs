@@ -318,3 +318,20 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     }));
     raised
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_obstacle_that_its_origin_raises_stops_a_sum_where_its_place_is_to() {
+        let enough = PairNumbers { pairs: 10, replicates: 10, ..PairNumbers::default() };
+        let signals = |raised| Signals { raised, ..Signals::of(Numbers::Pairs(enough.clone())) };
+        assert_eq!(stopping(&signals(Vec::new()), 0.05), None);
+        for obstacle in Obstacle::ALL.iter().copied() {
+            let told = stopping(&signals(vec![Raised::silent(obstacle, "its reason")]), 0.05);
+            let is_stopping = obstacle.in_sum() == InSum::Stopping;
+            assert_eq!(told.as_deref(), is_stopping.then_some("its reason"), "{obstacle:?}");
+        }
+    }
+}

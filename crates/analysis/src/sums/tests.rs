@@ -184,16 +184,18 @@ fn campaign(obstacle: Obstacle) -> Option<Campaign> {
         Obstacle::ChangedEvidence => usual(time(0.02)),
         Obstacle::FailedControl => with_failed_control(),
         Obstacle::UnequalMixes => with_unlike_mix(usual(time(0.02))),
-        // Of numbers without blocks, which nothing adds up.
-        Obstacle::FewReplicates | Obstacle::LoneReplicate => return None,
-        // Of sums alone.
-        Obstacle::Component => return None,
         // A reference that drifted in an order that is not mixed has no verdict at all.
         Obstacle::HidingDrift => return None,
         // Of intervals that hold at every look, by which no sum is judged.
         Obstacle::FewDistinctValues => return None,
         // Raised by the p-values of a family: a sum has its own.
         Obstacle::GivenLevel | Obstacle::GivenMargin => return None,
+        // Of numbers without blocks, which nothing adds up; of sums alone; and of what an origin raises
+        // by itself. The rulebook tests of each that it stops a sum.
+        other => {
+            assert_eq!(other.in_sum(), InSum::Stopping, "{other:?} has a campaign here");
+            return None;
+        }
     };
     Some(campaign)
 }
