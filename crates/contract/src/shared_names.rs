@@ -11,6 +11,10 @@ pub const LENGTH: &str = "duration";
 pub const COMMAND_LINE: &str = "run";
 /// The program of a workload that serves, with its arguments.
 pub const SERVICE_COMMAND_LINE: &str = "start";
+/// The program that sends the load of such a workload in its stead, with its arguments.
+pub const GENERATOR_COMMAND_LINE: &str = "drive";
+/// All of these: what a user tells to be started.
+pub const COMMAND_LINES: [&str; 3] = [COMMAND_LINE, SERVICE_COMMAND_LINE, GENERATOR_COMMAND_LINE];
 /// The directory that a program of the user's runs in.
 pub const DIRECTORY: &str = "directory";
 /// A file of the user's that says what a program does.

@@ -127,7 +127,7 @@ contract::keys! {
         "What sends the load: the scenario's requests, or a program",
     ),
     DRIVE: str = text(
-        "drive",
+        shared_names::GENERATOR_COMMAND_LINE,
         "",
         "That program and its arguments, split as a shell splits words; @results@ is a directory \
          of its own",

@@ -25,6 +25,7 @@ use crate::durable::{failed, read_limited};
 use crate::import_head::import_head_of;
 use crate::load::LoadedCampaign;
 use crate::records::scan_digests_on;
+use contract::shared_names::COMMAND_LINES;
 use contract::{Error, Result};
 use model::{Block, Caveat, Fingerprint, Plan, Record};
 use replacer::Replacer;
@@ -264,7 +265,7 @@ fn redact_options(plan: &mut Value, replacer: &mut Replacer) {
         for option in options {
             let Value::String(text) = option else { continue };
             if let Some((key, line)) = text.split_once('=')
-                && (key == "run" || key.ends_with(".run"))
+                && key.rsplit('.').next().is_some_and(|name| COMMAND_LINES.contains(&name))
             {
                 *text = format!("{key}={}", documents::command(line, replacer));
             }

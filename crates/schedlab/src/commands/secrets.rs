@@ -2,7 +2,7 @@
 
 use crate::cli::Common;
 use crate::environment::names;
-use contract::{Error, Result};
+use contract::{Error, ParameterKind, Result};
 use std::collections::BTreeSet;
 use store::{KnownSecrets, SecretKind};
 
@@ -54,7 +54,7 @@ pub(super) fn known(common: &Common, words: &[String]) -> Result<KnownSecrets> {
     Ok(KnownSecrets { secrets, ordinary: ordinary() })
 }
 
-/// Every word of the catalogue's ids, parameters and summaries.
+/// Every word of the catalogue's ids, parameters, what these may be, and summaries.
 fn ordinary() -> BTreeSet<String> {
     let catalogue = crate::catalogue();
     let workloads = catalogue.workloads.iter().map(|entry| entry.describe());
@@ -65,11 +65,21 @@ fn ordinary() -> BTreeSet<String> {
         .iter()
         .flat_map(|entry| entry.parameters())
         .flat_map(|parameter| [parameter.name, parameter.summary]);
+    let words_of = |kind: ParameterKind| -> &'static [&'static str] {
+        if let ParameterKind::Choice(words) = kind { words } else { &[] }
+    };
+    let choices = catalogue
+        .workloads
+        .iter()
+        .flat_map(|entry| entry.parameters())
+        .flat_map(|parameter| words_of(parameter.kind))
+        .copied();
     let texts = workloads.chain(factors).chain(probes).flat_map(|one| [one.id, one.summary]);
     let of_text = |text: &'static str| text.split(|c: char| !c.is_alphanumeric());
     let ids = catalogue.factors.iter().map(|entry| entry.describe().id);
     texts
         .chain(parameters)
+        .chain(choices)
         .flat_map(of_text)
         .chain(ids)
         .chain(EVERYBODYS)

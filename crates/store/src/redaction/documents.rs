@@ -4,7 +4,7 @@
 use super::kernel_line;
 use super::kind::SecretKind;
 use super::replacer::Replacer;
-use contract::shared_names::{COMMAND_LINE, DIRECTORY, JOB_FILE, PICKED, PICKS};
+use contract::shared_names::{COMMAND_LINES, DIRECTORY, JOB_FILE, PICKED, PICKS};
 use model::CaveatCode;
 use serde_json::{Map, Value};
 
@@ -42,6 +42,8 @@ const PUBLIC: &str = "kernel.config_digest";
 const PROGRAM: &str = "program.";
 /// What is meant by the detail of a caveat that names programs; no field has such a name.
 const CAVEAT_OF_PROGRAMS: &str = "caveat of programs";
+/// What a workload was given; its command lines are known by their names, whatever the workload is.
+const PARAMETERS: &str = "parameters";
 /// Parameters that are paths as a whole, relative ones too, which nothing in them shows.
 pub(super) const PATHS: [&str; 2] = [DIRECTORY, JOB_FILE];
 
@@ -63,12 +65,9 @@ pub(super) fn learn(value: &Value, replacer: &mut Replacer, is_ordinary: &dyn Fn
                 learn(&Value::String(key.clone()), replacer, is_ordinary);
                 learn(field, replacer, is_ordinary);
             }
-            if fields.get("uses").is_some_and(|uses| uses == "command") {
-                let run = fields.get("parameters").and_then(|all| all.get(COMMAND_LINE));
-                let words = run.and_then(|run| run.get("words")).and_then(Value::as_array);
-                let words: Vec<&str> =
-                    words.into_iter().flatten().filter_map(Value::as_str).collect();
-                learn_command(&words, replacer, is_ordinary);
+            let parameters = fields.get(PARAMETERS).and_then(Value::as_object);
+            for line in parameters.into_iter().flat_map(command_lines) {
+                learn_command(&line, replacer, is_ordinary);
             }
             if let Some(file) = value.pointer("/imported/file").and_then(Value::as_str) {
                 for part in file.split(", ").flat_map(|part| [part, stem(part)]) {
@@ -121,8 +120,8 @@ pub(super) fn redact(key: &str, value: &mut Value, replacer: &mut Replacer) {
             items.iter_mut().for_each(|item| redact(key, item, replacer));
         }
         Value::Object(fields) => {
-            if fields.get("uses").is_some_and(|uses| uses == "command") {
-                redact_command(fields, replacer);
+            if let Some(Value::Object(parameters)) = fields.get_mut(PARAMETERS) {
+                redact_commands(parameters, replacer);
             }
             // What a caveat says is ours, what a failure says is not.
             let is_caveat = fields.contains_key("code");
@@ -192,16 +191,32 @@ fn with_programs(text: &str, replacer: &mut Replacer) -> String {
     }
 }
 
-/// A program's parameters: its command line is one word, and where its metrics are found goes.
-fn redact_command(workload: &mut Map<String, Value>, replacer: &mut Replacer) {
-    let Some(parameters) = workload.get_mut("parameters").and_then(Value::as_object_mut) else {
-        return;
-    };
-    if let Some(Value::Array(words)) =
-        parameters.get_mut(COMMAND_LINE).and_then(|run| run.get_mut("words"))
-    {
-        let line: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-        *words = vec![command(&line.join(" "), replacer).into()];
+/// The words of each command line among a workload's parameters, whatever the workload.
+fn command_lines(parameters: &Map<String, Value>) -> impl Iterator<Item = Vec<&str>> {
+    let given = COMMAND_LINES.into_iter().filter_map(move |name| parameters.get(name)?.as_object());
+    given.map(|value| {
+        let words = value.get("words").and_then(Value::as_array).into_iter().flatten();
+        let text = value.get("text").and_then(Value::as_str).into_iter();
+        let text = text.flat_map(str::split_whitespace);
+        words.filter_map(Value::as_str).chain(text).collect()
+    })
+}
+
+/// The parameters of a workload: each command line is one word, and where metrics are found goes.
+fn redact_commands(parameters: &mut Map<String, Value>, replacer: &mut Replacer) {
+    for name in COMMAND_LINES {
+        let Some(Value::Object(value)) = parameters.get_mut(name) else { continue };
+        if let Some(Value::Array(words)) = value.get_mut("words")
+            && !words.is_empty()
+        {
+            let line: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            *words = vec![command(&line.join(" "), replacer).into()];
+        }
+        if let Some(Value::String(text)) = value.get_mut("text")
+            && !text.is_empty()
+        {
+            *text = command(text, replacer);
+        }
     }
     let tables = parameters.get_mut(PICKED).and_then(|metrics| metrics.get_mut("table"));
     for table in tables.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
@@ -306,5 +321,28 @@ mod tests {
         assert_eq!(*rate, json!({"regex": "redacted-pattern-1", "direction": "lower"}));
         assert_eq!(command("./acme --key 'a b'", &mut replacer), "redacted-command-1");
         assert_eq!(replacer.text("the ACME failed"), "the redacted-argument-1 failed");
+    }
+
+    #[test]
+    fn every_command_line_is_replaced_whatever_the_workload_that_has_it() {
+        for name in COMMAND_LINES {
+            for run in [json!({"words": ["./acme", "--key"]}), json!({"text": "./acme --key"})] {
+                let mut replacer = Replacer::default();
+                let mut value =
+                    json!({"uses": "some-later-one", "parameters": {name: run, "other": 1}});
+                learn(&value, &mut replacer, &|_| false);
+                redact("", &mut value, &mut replacer);
+                let told = value.to_string();
+                assert!(told.contains("redacted-command-1"), "{name}: {told}");
+                assert!(!told.contains("acme") && !told.contains("--key"), "{name}: {told}");
+                assert_eq!(replacer.text("acme failed"), "redacted-argument-1 failed", "{name}");
+            }
+        }
+        let empty = json!({"uses": "service", "parameters": {
+            "start": {"words": []}, "drive": {"text": ""}, "run": {"count": 1},
+        }});
+        let mut value = empty.clone();
+        redact("", &mut value, &mut Replacer::default());
+        assert_eq!(value, empty, "what is not given is no secret");
     }
 }

@@ -4,7 +4,7 @@
 use super::documents::{PATHS, command, learn_command, path};
 use super::kind::SecretKind;
 use super::replacer::Replacer;
-use contract::shared_names::{COMMAND_LINE, PICKS};
+use contract::shared_names::{COMMAND_LINES, PICKS};
 
 /// Keys whose text is one of our own words.
 const OURS: [&str; 6] = ["accelerator", "direction", "reduction", "unit", "use", "venue"];
@@ -32,7 +32,7 @@ pub(super) fn learn(text: &str, replacer: &mut Replacer, is_ordinary: &dyn Fn(&s
             }
             Part::Text(text) => {
                 quoted.clone_from(&text);
-                if key == COMMAND_LINE && !is_key(&before, parts.peek()) {
+                if COMMAND_LINES.contains(&key.as_str()) && !is_key(&before, parts.peek()) {
                     let words: Vec<&str> = text.split_whitespace().collect();
                     learn_command(&words, replacer, is_ordinary);
                 }
@@ -65,7 +65,9 @@ pub(super) fn redacted(text: &str, replacer: &mut Replacer) -> Option<String> {
                 quoted.clone_from(&text);
                 let text = match key.as_str() {
                     _ if is_key(&before, parts.peek()) => replacer.text(&text),
-                    COMMAND_LINE => command(&gathered(text, &mut parts), replacer),
+                    key if COMMAND_LINES.contains(&key) => {
+                        command(&gathered(text, &mut parts), replacer)
+                    }
                     key => replaced(key, &text, replacer),
                 };
                 redacted += &toml::Value::String(text).to_string();
@@ -293,6 +295,27 @@ directory = "/redacted-path-2"
 run = ["redacted-command-2"]
 "#;
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn the_command_lines_of_a_service_and_of_what_sends_its_load_are_replaced_too() {
+        let text = r#"[[workloads]]
+use = "service"
+start = "java -jar acme.jar"
+generator = "wrk"
+drive = "wrk --latency http://acme/"
+"#;
+        let mut replacer = Replacer::default();
+        learn(text, &mut replacer, &|word| word == "wrk");
+        let text = redacted(text, &mut replacer).unwrap();
+        let expected = r#"[[workloads]]
+use = "service"
+start = "redacted-command-1"
+generator = "wrk"
+drive = "redacted-command-2"
+"#;
+        assert_eq!(text, expected);
+        assert!(!replacer.text("acme.jar is lost").contains("acme"));
     }
 
     #[test]
