@@ -323,10 +323,8 @@ fn refuse_many(
     }
     if let Err(over) = IMPORT_COMPARISONS.check(comparisons as u64) {
         let cause = format!(
-            "{subjects} subjects, {metrics} metrics and {cells} combinations of {} make {comparisons} comparisons; \
-             the limit is {}",
+            "{subjects} subjects, {metrics} metrics and {cells} combinations of {}: {over}",
             table.dimensions.join(", "),
-            over.limit.most
         );
         return Err(Trouble::new(cause, over.limit.remedy));
     }

@@ -925,7 +925,8 @@ mod tests {
             (file, trouble.to_string().as_str()),
             (
                 0,
-                "3 subjects, 1 metrics and 25001 combinations of p make 75003 comparisons; the limit is 20000"
+                "3 subjects, 1 metrics and 25001 combinations of p: more than 20000 comparisons (limit IMPORT_COMPARISONS): \
+                 75003 were found"
             )
         );
     }
@@ -952,7 +953,8 @@ mod tests {
         assert_eq!(read(40, 20, 2), Ok(1_600));
         assert_eq!(read(10, 200, 5), Ok(10_000));
         let refused = |subjects, levels, rows| read(subjects, levels, rows).unwrap_err();
-        assert!(refused(64, 20, 2).contains("make 40320 comparisons; the limit is 20000"));
+        let comparisons = refused(64, 20, 2);
+        assert!(comparisons.contains("limit IMPORT_COMPARISONS): 40320 were"), "{comparisons}");
         assert!(refused(2, 2_001, 1).contains("limit PLAN_WORKLOADS"));
         assert!(refused(140, 2, 170).contains("limit IMPORT_COMPARED_VALUES"));
     }

@@ -1,8 +1,7 @@
 //! What readers take at most of input that somebody else may have written: every limit in one
 //! place, each with a name by which a refusal calls it.
 //!
-//! They bound memory, disk and time together: what is refused is refused before it is held. Text
-//! inside JSON is nested at most 128 deep, which is serde_json's own limit and stays on.
+//! They bound memory, disk and time together: what is refused is refused before it is held.
 
 use crate::Plan;
 use std::fmt;
@@ -52,8 +51,17 @@ impl fmt::Display for OverLimit {
 
 impl std::error::Error for OverLimit {}
 
+/// The refusal of a text of JSON that is nested too deeply; nothing where its parser found something
+/// else wrong.
+pub fn over_depth(error: &serde_json::Error) -> Option<OverLimit> {
+    // The parser has no kind of its own for it, and no other fault of syntax begins so.
+    let is_deep = error.is_syntax() && error.to_string().starts_with("recursion limit exceeded");
+    is_deep.then_some(OverLimit { limit: &JSON_DEPTH, read: JSON_DEPTH.most + 1 })
+}
+
 const ASK_AGAIN: &str = "ask for the bundle again: schedlab writes none like it";
 const SMALLER: &str = "import a part of it, or reduce repetitions first";
+const NOT_NESTED: &str = "give the file as its program wrote it: none nests so deep";
 const NOT_OURS: &str = "give a campaign that schedlab wrote";
 
 /// Bytes of the files of one import together: they are held while they are read.
@@ -73,6 +81,10 @@ pub static IMPORT_COLUMNS: ReaderLimit =
 /// Values of one file of JSON: so many are held, with their names, within 512 MB.
 pub static JSON_VALUES: ReaderLimit =
     ReaderLimit::of("JSON_VALUES", 4_000_000, "values of JSON", SMALLER);
+/// Lists and objects of JSON inside each other, in any document. It is the limit of the parser, which
+/// stays on.
+pub static JSON_DEPTH: ReaderLimit =
+    ReaderLimit::of("JSON_DEPTH", 127, "lists and objects of JSON inside each other", NOT_NESTED);
 /// Comparisons of one import. More are no longer read, and take long to judge.
 pub static IMPORT_COMPARISONS: ReaderLimit = ReaderLimit::of(
     "IMPORT_COMPARISONS",
@@ -161,6 +173,14 @@ pub static BUNDLE_EXPANSION: ReaderLimit = ReaderLimit::of(
     "BUNDLE_EXPANSION",
     100,
     "bytes out of a bundle for each byte in it",
+    ASK_AGAIN,
+);
+/// Files in a bundle that its manifest does not list, each of which is named: those that it lists are
+/// files of a campaign, and few.
+pub static BUNDLE_UNLISTED: ReaderLimit = ReaderLimit::of(
+    "BUNDLE_UNLISTED",
+    100,
+    "files in a bundle that its manifest does not list",
     ASK_AGAIN,
 );
 /// Bytes that may come out of a bundle however small it is.
@@ -281,13 +301,14 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 43] = [
+pub static READER_LIMITS: [&ReaderLimit; 45] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
     &IMPORT_METRICS,
     &IMPORT_COLUMNS,
     &JSON_VALUES,
+    &JSON_DEPTH,
     &WORKBOOK_BYTES,
     &WORKBOOK_CELLS,
     &WORKBOOK_EXPANSION,
@@ -295,6 +316,7 @@ pub static READER_LIMITS: [&ReaderLimit; 43] = [
     &BUNDLE_MANIFEST_BYTES,
     &BUNDLE_FILE_BYTES,
     &BUNDLE_EXPANSION,
+    &BUNDLE_UNLISTED,
     &PLAN_BYTES,
     &FINDINGS_BYTES,
     &DOCUMENT_BYTES,
@@ -373,6 +395,20 @@ mod tests {
         for limit in READER_LIMITS {
             assert!(!limit.remedy.is_empty() && limit.most > 0, "{}", limit.name);
         }
+    }
+
+    #[test]
+    fn json_is_nested_as_deep_as_its_parser_follows_and_no_deeper() {
+        let parsed = |depth: u64| {
+            let depth = usize::try_from(depth).unwrap();
+            let text = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+            serde_json::from_str::<serde_json::Value>(&text)
+        };
+        assert!(parsed(JSON_DEPTH.most).is_ok());
+        let over = over_depth(&parsed(JSON_DEPTH.most + 1).unwrap_err()).unwrap();
+        assert_eq!(over, OverLimit { limit: &JSON_DEPTH, read: JSON_DEPTH.most + 1 });
+        let other = serde_json::from_str::<serde_json::Value>("[!]").unwrap_err();
+        assert_eq!(over_depth(&other), None);
     }
 
     #[test]

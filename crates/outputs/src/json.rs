@@ -3,7 +3,7 @@
 //! twice is an error, because readers disagree on which of the two counts.
 
 use crate::trouble::Trouble;
-use model::JSON_VALUES;
+use model::{JSON_VALUES, over_depth};
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -72,7 +72,8 @@ impl Json {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         let parsed = Builder { count: &count, repeated }.deserialize(&mut deserializer);
         let parsed = parsed.map_err(|error| {
-            let text = error.to_string();
+            let text =
+                over_depth(&error).map_or_else(|| error.to_string(), |over| over.to_string());
             let cause = text.split(" at line ").next().unwrap_or(&text);
             let cause = format!("it is not the JSON that was expected: {cause}");
             Trouble {
@@ -413,7 +414,11 @@ mod tests {
 
     #[test]
     fn deep_nesting_is_refused_and_not_followed() {
-        assert!(line_and_cause(&"[".repeat(100_000)).1.contains("recursion limit"));
+        let cause = line_and_cause(&"[".repeat(100_000)).1;
+        assert!(cause.contains("more than 127 lists and objects"), "{cause}");
+        assert!(cause.contains("limit JSON_DEPTH"), "{cause}");
+        let deep = format!("{}{}", "[".repeat(127), "]".repeat(127));
+        assert!(Json::parse(deep.as_bytes()).is_ok());
     }
 
     #[test]

@@ -12,7 +12,9 @@ use contract::{Error, ErrorKind, Result};
 use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
-use model::{BUNDLE_EXPANSION, BUNDLE_FILE_BYTES, BUNDLE_FREE_BYTES, BUNDLE_MANIFEST_BYTES};
+use model::{
+    BUNDLE_EXPANSION, BUNDLE_FILE_BYTES, BUNDLE_FREE_BYTES, BUNDLE_MANIFEST_BYTES, BUNDLE_UNLISTED,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
@@ -34,8 +36,6 @@ const BUNDLE_FORMATS: [&str; 3] = ["schedlab.bundle/1", BUNDLE_FORMAT, IMPORT_BU
 
 /// The manifest's name; it comes first.
 const MANIFEST: &str = "manifest.json";
-/// Files that are named although nothing vouches for them; an archive with more is none of ours.
-const MOST_UNLISTED: usize = 100;
 /// What is unpacked is for its user alone: the campaign may be private.
 const UNPACKED_MODE: u32 = 0o600;
 /// Archives are filled up to 10 KiB, in whatever blocks their writer has.
@@ -295,9 +295,7 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
             if manifest.files.contains_key(&name) || name == MANIFEST {
                 return Err(format!("{name:?} comes twice").into());
             }
-            if unlisted.len() == MOST_UNLISTED {
-                return Err(format!("more than {MOST_UNLISTED} files are not in {MANIFEST}").into());
-            }
+            BUNDLE_UNLISTED.check(unlisted.len() as u64 + 1).map_err(|over| over.to_string())?;
             // It is named and stays where it is: nobody reads what nothing vouches for.
             unlisted.push(format!("{name:?}"));
             continue;
@@ -692,6 +690,67 @@ mod tests {
         );
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
         assert_eq!(fs::read_dir(&target).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn many_files_that_the_manifest_does_not_list_are_refused_by_the_name_of_the_limit() {
+        let with = |count: u64| {
+            let names: Vec<String> = (0..count).map(|number| format!("x{number}")).collect();
+            let manifest = named(&[]);
+            let mut entries = vec![(MANIFEST, EntryType::Regular, &*manifest)];
+            let others = names.iter().map(|name| (name.as_str(), EntryType::Regular, &b"y"[..]));
+            entries.extend(others);
+            archive(&entries)
+        };
+        let target = tempfile::tempdir().unwrap();
+        let unpacked = unpack_from(&*with(BUNDLE_UNLISTED.most), target.path()).unwrap();
+        assert!(unpacked.problems[0].ends_with("\"x99\""), "{:?}", unpacked.problems);
+        let refusal = refusal(&with(BUNDLE_UNLISTED.most + 1), target.path());
+        assert!(refusal.contains("more than 100 files"), "{refusal}");
+        assert!(refusal.contains("limit BUNDLE_UNLISTED"), "{refusal}");
+    }
+
+    #[test]
+    fn a_manifest_or_a_file_that_is_too_large_is_refused_by_the_name_of_the_limit() {
+        let told = |bytes: &[u8]| {
+            let target = tempfile::tempdir().unwrap();
+            match unpack_from(bytes, target.path()) {
+                Ok(unpacked) => unpacked.problems.join("\n"),
+                Err(Trouble::Bundle(why)) => why,
+                Err(Trouble::Directory(error)) => panic!("{error}"),
+            }
+        };
+        let manifest = |bytes: u64| {
+            let mut text = named(&[]);
+            text.resize(usize::try_from(bytes).unwrap(), b' ');
+            archive(&[(MANIFEST, EntryType::Regular, &text)])
+        };
+        assert_eq!(told(&manifest(BUNDLE_MANIFEST_BYTES.most)), "");
+        let refusal = told(&manifest(BUNDLE_MANIFEST_BYTES.most + 1));
+        assert!(refusal.contains("more than 1048576 bytes of a manifest"), "{refusal}");
+        assert!(refusal.contains("limit BUNDLE_MANIFEST_BYTES"), "{refusal}");
+        // What a header declares is refused before the first byte is written.
+        let declaring = |bytes: u64| {
+            let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+            let manifest = named(&["plan.json"]);
+            for (name, size, content) in [
+                (MANIFEST, manifest.len() as u64, manifest.as_slice()),
+                ("plan.json", bytes, b"y".as_slice()),
+            ] {
+                let mut header = Header::new_ustar();
+                header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+                header.set_entry_type(EntryType::Regular);
+                header.set_size(size);
+                header.set_mode(0o644);
+                header.set_cksum();
+                archive.append(&header, content).unwrap();
+            }
+            archive.into_inner().unwrap().finish().unwrap()
+        };
+        assert!(!told(&declaring(BUNDLE_FILE_BYTES.most)).contains("limit"));
+        let refusal = told(&declaring(BUNDLE_FILE_BYTES.most + 1));
+        assert!(refusal.contains("plan.json: more than 4294967296 bytes"), "{refusal}");
+        assert!(refusal.contains("limit BUNDLE_FILE_BYTES"), "{refusal}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! words say what it met, and not in which field.
 
 use crate::json_text::string_length;
+use model::over_depth;
 
 /// Letters of a place that are told, from its end.
 const LONGEST_PLACE: usize = 120;
@@ -18,7 +19,8 @@ enum Open {
 /// `workloads[0].metrics[1].margin: number out of range at line 3 column 9`.
 pub(crate) fn told_with_place(text: &[u8], error: &serde_json::Error) -> String {
     let place = place(text, error.line(), error.column());
-    if place.is_empty() { error.to_string() } else { format!("{place}: {error}") }
+    let told = over_depth(error).map_or_else(|| error.to_string(), |over| over.to_string());
+    if place.is_empty() { told } else { format!("{place}: {told}") }
 }
 
 /// The place of a line and a column, both from 1 and in bytes; nothing for the document itself.
@@ -112,6 +114,15 @@ mod tests {
         ] {
             assert!(told::<Shares>(text).starts_with(expected), "{text}: {}", told::<Shares>(text));
         }
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_told_by_the_name_of_the_limit() {
+        let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(told::<serde_json::Value>(&deep(127)), "");
+        let told = told::<serde_json::Value>(&deep(128));
+        assert!(told.contains("more than 127 lists and objects"), "{told}");
+        assert!(told.contains("limit JSON_DEPTH"), "{told}");
     }
 
     #[test]
