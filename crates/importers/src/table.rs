@@ -563,7 +563,8 @@ mod tests {
     fn values_times_metrics_are_refused_by_the_name_of_the_limit() {
         let mut table = ImportedTable::default();
         assert_eq!(table.check_values(IMPORT_VALUES.most), Ok(()));
-        assert_eq!(table.check_values(IMPORT_VALUES.most + 1).unwrap_err().limit, &IMPORT_VALUES);
+        let over = table.check_values(IMPORT_VALUES.most + 1).unwrap_err();
+        assert!(over.to_string().contains("limit IMPORT_VALUES"), "{over}");
         for number in 0..990 {
             let metric =
                 table.metric(&format!("m{number}"), Unit::Count, Direction::Lower, Reduction::Mean);
@@ -571,6 +572,20 @@ mod tests {
         }
         assert_eq!(table.check_values(990 * 100), Ok(()));
         assert_eq!(table.check_values(990 * 590).unwrap_err().limit, &IMPORT_LOOKUPS);
+    }
+
+    #[test]
+    fn more_metrics_than_an_import_may_have_are_refused_by_the_name_of_the_limit() {
+        let mut table = ImportedTable::default();
+        let mut metric = |number: u64| {
+            table.metric(&format!("m{number}"), Unit::Count, Direction::Lower, Reduction::Mean)
+        };
+        for number in 0..IMPORT_METRICS.most {
+            assert_eq!(metric(number), Ok(format!("m{number}")));
+        }
+        let cause = metric(IMPORT_METRICS.most).unwrap_err().cause;
+        assert_eq!(cause, "more than 1000 metrics (limit IMPORT_METRICS): 1001 were found");
+        assert!(metric(0).is_ok(), "it is known");
     }
 
     #[test]

@@ -83,3 +83,34 @@ pub fn write_stored(directory: &Path, stored: &Stored) -> Result<()> {
     text.push(b'\n');
     fs::write(&path, text).map_err(fail)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_a_kernel_is_read_up_to_its_limit_and_a_longer_file_is_none() {
+        let home = tempfile::tempdir().unwrap();
+        let stored = Stored {
+            format: FORMAT.to_owned(),
+            name: "build:small".to_owned(),
+            release: "6.12.1".to_owned(),
+            version: "6.12.1".parse().unwrap(),
+            digest: String::new(),
+            modules_digest: None,
+            packages: Vec::new(),
+            origin: None,
+        };
+        write_stored(home.path(), &stored).unwrap();
+        fs::write(home.path().join(IMAGE), "image").unwrap();
+        let page = home.path().join(STORED);
+        let mut text = fs::read(&page).unwrap();
+        // Blanks behind it belong to no value.
+        text.resize(usize::try_from(CACHE_DOCUMENT_BYTES.most).unwrap(), b' ');
+        fs::write(&page, &text).unwrap();
+        assert!(read_stored(home.path()).is_some());
+        text.push(b' ');
+        fs::write(&page, &text).unwrap();
+        assert!(read_stored(home.path()).is_none());
+    }
+}

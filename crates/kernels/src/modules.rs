@@ -4,9 +4,10 @@
 use crate::Kernel;
 use crate::modinfo::{depends_of, normal};
 use artefacts::{Error, ErrorKind, Result, read_regular};
-use model::CACHE_DOCUMENT_BYTES;
+use model::{CACHE_DOCUMENT_BYTES, OverLimit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Ends of a module's file name, plain and compressed.
@@ -180,9 +181,18 @@ fn module_name(file: &str) -> Option<String> {
 fn built_in(directory: &Path) -> Result<BTreeSet<String>> {
     let path = directory.join("modules.builtin");
     let text = read_regular(&path, CACHE_DOCUMENT_BYTES.most)
-        .map_err(|error| Error::file("read", &path, error))?;
+        .map_err(|error| Error::file("read", &path, by_limit(error)))?;
     let text = String::from_utf8_lossy(&text);
     Ok(text.lines().filter_map(|line| module_name(line.trim().rsplit('/').next()?)).collect())
+}
+
+/// The refusal of what is too long, by the name of the limit.
+fn by_limit(error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::InvalidData {
+        return error;
+    }
+    let limit = &CACHE_DOCUMENT_BYTES;
+    io::Error::new(error.kind(), OverLimit { limit, read: limit.most + 1 })
 }
 
 #[cfg(test)]
@@ -298,6 +308,19 @@ mod tests {
         let error = order(&kernel, &["kyber"]).unwrap_err();
         assert_eq!(error.remedy, "there is kyber_iosched");
         assert_eq!(error.kind, ErrorKind::Unsupported);
+    }
+
+    #[test]
+    fn a_list_of_what_is_built_in_is_read_up_to_its_limit_and_refused_beyond_by_its_name() {
+        let (directory, kernel) = kernel(&[("a.ko", "")], "");
+        let list = fs::File::create(directory.path().join("modules.builtin")).unwrap();
+        // Sparse: it reads as zeros and takes no room.
+        list.set_len(CACHE_DOCUMENT_BYTES.most).unwrap();
+        assert_eq!(order(&kernel, &["a"]).unwrap(), ["a"]);
+        list.set_len(CACHE_DOCUMENT_BYTES.most + 1).unwrap();
+        let error = order(&kernel, &["a"]).unwrap_err();
+        assert!(error.cause.contains("more than 16777216 bytes"), "{error}");
+        assert!(error.cause.contains("limit CACHE_DOCUMENT_BYTES"), "{error}");
     }
 
     #[test]

@@ -452,6 +452,17 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_is_too_long_is_refused_by_the_name_of_the_limit_before_it_is_decoded() {
+        let most = usize::try_from(HISTOGRAM_TEXT.most).unwrap();
+        let told = |length: usize| Histogram::decode(&"A".repeat(length)).unwrap_err().to_string();
+        assert!(!told(most).contains("limit"), "{}", told(most));
+        // Of so many letters no text of base64 consists.
+        let refused = told(most + 1);
+        assert!(refused.contains("more than 4194304 characters"), "{refused}");
+        assert!(refused.contains("limit HISTOGRAM_TEXT"), "{refused}");
+    }
+
+    #[test]
     fn small_texts_of_many_buckets_are_counted_and_refused_where_somebody_counts() {
         let mut full = Histogram::new();
         let mut value = 1;

@@ -125,12 +125,14 @@ pub fn read_limited_on(
     path: &Path,
     limit: &'static ReaderLimit,
 ) -> Result<Vec<u8>> {
+    let broken = |error: io::Error| unreadable(path, &error);
+    let check = |bytes: u64| limit.check(bytes).map_err(|over| too_much(path, over));
+    let file = files.open(path, FileAccess::Read).map_err(broken)?;
+    // Of a longer one not even a part is held; it may have grown by the time it is read.
+    check(file.length().map_err(broken)?)?;
     let mut bytes = Vec::new();
-    files
-        .open(path, FileAccess::Read)
-        .and_then(|file| file.take(limit.most + 1).read_to_end(&mut bytes))
-        .map_err(|error| unreadable(path, &error))?;
-    limit.check(bytes.len() as u64).map_err(|over| too_much(path, over))?;
+    file.take(limit.most + 1).read_to_end(&mut bytes).map_err(broken)?;
+    check(bytes.len() as u64)?;
     Ok(bytes)
 }
 
@@ -168,5 +170,25 @@ pub fn parse_document<T: DeserializeOwned>(bytes: &[u8], place: &str, known: &[&
             "read it with the version of schedlab that wrote it",
         )),
         _ => parsed.map_err(broken),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FOUR_BYTES: ReaderLimit =
+        ReaderLimit { name: "FOUR_BYTES", most: 4, unit: "bytes", remedy: "give less" };
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit_and_refused_beyond_by_the_name_of_it() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("file");
+        std::fs::write(&path, "four").unwrap();
+        assert_eq!(read_limited(&path, &FOUR_BYTES).unwrap(), b"four");
+        std::fs::write(&path, "fifth").unwrap();
+        let error = read_limited(&path, &FOUR_BYTES).unwrap_err();
+        assert_eq!(error.cause, "more than 4 bytes (limit FOUR_BYTES): 5 were found");
+        assert_eq!(error.remedy, "give less");
     }
 }

@@ -371,6 +371,68 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_of_more_questions_than_are_judged_is_refused_by_the_name_of_the_limit() {
+        let results = tempfile::tempdir().unwrap();
+        let mut plan = crate::fixtures::plan("asked", "d");
+        let campaign = crate::Campaign::create(results.path(), &plan, "", 1, 1).unwrap();
+        let one = plan.subjects[0].clone();
+        let named = |number: u64| model::Subject { id: number.to_string(), ..one.clone() };
+        let metric = |number: u64| {
+            let (unit, direction) = (model::Unit::Count, model::Direction::Lower);
+            model::Metric::new(format!("m{number}"), unit, direction, model::Reduction::Mean, "m")
+        };
+        plan.comparisons = model::Comparisons::Reference;
+        plan.subjects = (0..1_000).map(named).collect();
+        plan.workloads[0].metrics = (0..100).map(metric).collect();
+        assert_eq!(plan.check_size(), Ok(()), "as many as there may be");
+        plan.workloads[0].metrics.push(metric(100));
+        let text = serde_json::to_vec(&plan).unwrap();
+        std::fs::write(campaign.directory().join("plan.json"), text).unwrap();
+        let error = load(campaign.directory()).unwrap_err();
+        let told = "more than 100000 questions (limit PLAN_QUESTIONS): 101000 were found";
+        assert_eq!(error.cause, told);
+    }
+
+    #[test]
+    fn a_document_that_is_too_long_is_refused_by_the_name_of_its_limit_and_not_read() {
+        let results = tempfile::tempdir().unwrap();
+        let plan = crate::fixtures::plan("long", "d");
+        let mut campaign =
+            crate::Campaign::create(results.path(), &plan, "# text\n", 1, 1).unwrap();
+        campaign.save_fingerprint(&crate::fixtures::fingerprint("6.12")).unwrap();
+        let directory = campaign.directory().to_owned();
+        drop(campaign);
+        load(&directory).unwrap();
+        let refused = |name: &str, limit: &ReaderLimit| {
+            let path = directory.join(name);
+            let before = std::fs::read(&path).ok();
+            // Sparse: it reads as zeros and takes no room.
+            std::fs::File::create(&path).unwrap().set_len(limit.most + 1).unwrap();
+            let error = match name {
+                "findings.json" => load_findings(&directory).unwrap_err(),
+                _ => load(&directory).unwrap_err(),
+            };
+            if let Some(bytes) = before {
+                std::fs::write(&path, bytes).unwrap();
+            }
+            assert!(error.attempted.contains(name), "{name}: {error}");
+            error.cause
+        };
+        for (name, limit, told) in [
+            ("plan.json", &PLAN_BYTES, "more than 67108864 bytes of a plan (limit PLAN_BYTES)"),
+            ("state.json", &DOCUMENT_BYTES, "bytes of a document (limit DOCUMENT_BYTES)"),
+            ("environment.json", &DOCUMENT_BYTES, "bytes of a document (limit DOCUMENT_BYTES)"),
+            ("experiment.toml", &DOCUMENT_BYTES, "bytes of a document (limit DOCUMENT_BYTES)"),
+            ("findings.json", &FINDINGS_BYTES, "bytes of findings (limit FINDINGS_BYTES)"),
+        ] {
+            let cause = refused(name, limit);
+            assert!(cause.contains(told), "{name}: {cause}");
+            assert!(cause.ends_with(&format!(": {} were found", limit.most + 1)), "{cause}");
+        }
+        load(&directory).unwrap();
+    }
+
+    #[test]
     fn an_import_keeps_its_mapping_in_a_file_of_its_own_and_a_run_its_experiment() {
         let results = tempfile::tempdir().unwrap();
         let imported =

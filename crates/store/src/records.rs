@@ -380,6 +380,22 @@ mod tests {
     }
 
     #[test]
+    fn records_beyond_their_limit_are_refused_by_its_name_over_all_of_a_growing_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("records.jsonl");
+        let line = serde_json::to_string(&record(0, vec![1.0])).unwrap() + "\n";
+        // As after all but one that there may be.
+        let most = usize::try_from(RECORDS.most).unwrap();
+        let mut tail = ReadPosition { records: most - 1, ..ReadPosition::default() };
+        fs::write(&path, &line).unwrap();
+        assert_eq!(tail.read(directory.path()).unwrap().len(), 1);
+        fs::write(&path, line.repeat(2)).unwrap();
+        let error = tail.read(directory.path()).unwrap_err().to_string();
+        assert!(error.contains("line 600001"), "{error}");
+        assert!(error.contains("more than 600000 records (limit RECORDS)"), "{error}");
+    }
+
+    #[test]
     fn zeros_of_a_power_cut_are_torn_at_the_end_and_damage_in_the_middle() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("records.jsonl");
@@ -421,6 +437,6 @@ mod tests {
         // Sparse: reads as zeros without an end.
         File::create(&path).unwrap().set_len(RECORD_BYTES.most + 2).unwrap();
         let error = scan(&path).err().unwrap().to_string();
-        assert!(error.contains("line 1"), "{error}");
+        assert!(error.contains("line 1") && error.contains("limit RECORD_BYTES"), "{error}");
     }
 }

@@ -357,6 +357,38 @@ fn more_json_than_is_held_is_refused_by_its_limit_before_it_is_read() {
     assert!(asked.contains(&"fio") && asked.contains(&"hyperfine"), "{asked:?}");
 }
 
+#[test]
+fn more_bytes_than_an_import_may_have_are_refused_by_their_limit_before_they_are_read() {
+    let bench = Bench::new();
+    let [small, large] = ["small", "large"].map(|name| bench.path().join(name));
+    fs::write(&small, "xx").unwrap();
+    // Together a byte too many. Sparse: it reads as zeros and takes no room.
+    File::create(&large).unwrap().set_len(model::IMPORT_BYTES.most - 1).unwrap();
+    let [small, large] = [small, large].map(|path| text(&path));
+    let mut asked = 0;
+    for importer in importers::IMPORTERS {
+        let id = importer.describe().id;
+        if importer.most_bytes() != &model::IMPORT_BYTES {
+            continue;
+        }
+        let mut arguments = vec!["import", id, &small, &large];
+        if ["csv", "tsv"].contains(&id) {
+            arguments.extend(["--value", "v:lower"]);
+        }
+        // As if they were empty: not even a part of the second is held.
+        let case = Case {
+            what: id,
+            size_bytes: 0,
+            arguments: &arguments,
+            codes: &[2],
+            word: "IMPORT_BYTES",
+        };
+        check(&bench, &case);
+        asked += 1;
+    }
+    assert!(asked > 1, "{asked}");
+}
+
 /// Writes so much of a pattern.
 fn repeated(path: &Path, begin: &[u8], pattern: &[u8], bytes: usize) {
     let mut file = BufWriter::new(File::create(path).unwrap());

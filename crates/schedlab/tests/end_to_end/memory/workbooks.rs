@@ -81,6 +81,12 @@ fn small_workbooks_of_many_cells_and_texts_are_answered_within_their_memory() {
             (in_a_row.0.as_str(), place, 190_000, in_a_row.1.as_str()),
             "cannot",
         ),
+        (
+            "a cell too many in one row",
+            ("<sst><si><t>", "x", 200, "</t></si></sst>"),
+            (in_a_row.0.as_str(), place, 200_001, in_a_row.1.as_str()),
+            "WORKBOOK_CELLS",
+        ),
     ];
     for (what, shared, rows, word) in cases {
         workbook(&path, shared, rows);
