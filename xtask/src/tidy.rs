@@ -15,6 +15,7 @@ mod manifest;
 mod page;
 mod parts;
 mod phrases;
+mod reader_limits;
 mod sizes;
 mod test_names;
 mod text;
@@ -44,6 +45,7 @@ const WHOLE: &[WholeRule] = &[
     |_, files| manifest::check(files),
     |root, files| citations::check(files, &|path| root.join(path).exists()),
     |_, files| invariants::check(files),
+    |_, files| reader_limits::check(files),
 ];
 
 /// Checks every rule and reports everything found.
@@ -63,7 +65,7 @@ fn check(root: &Path, texts: &[SourceText]) -> Result<Vec<String>, Problems> {
     let parts = parallel::all(jobs.collect::<Vec<_>>())?;
     let jobs = WHOLE.iter().map(|rule| move || rule(root, &copied(texts)));
     let whole: Vec<Vec<String>> = parallel::all(jobs.collect::<Vec<_>>())?;
-    let [page, formats, manifest, citations, invariants] = whole.as_slice() else {
+    let [page, formats, manifest, citations, invariants, limits] = whole.as_slice() else {
         return Err(Problems::one("a rule of tidy did not end"));
     };
     let [mut found, mut circles, mut words, mut venues] = <[Vec<String>; 4]>::default();
@@ -79,7 +81,7 @@ fn check(root: &Path, texts: &[SourceText]) -> Result<Vec<String>, Problems> {
     }
     found.extend([page, formats, manifest].into_iter().flatten().cloned());
     found.extend(phrases::check(&files, said));
-    found.extend([citations, &circles, invariants].into_iter().flatten().cloned());
+    found.extend([citations, &circles, invariants, limits].into_iter().flatten().cloned());
     found.extend(test_names::check(&files, &tests));
     found.extend(type_names::check(&types));
     found.extend(words);
