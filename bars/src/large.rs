@@ -89,12 +89,12 @@ pub fn import(binary: &Binary) -> Result<Bar, String> {
     let start_ns = sys::monotonic_ns();
     let child = binary.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let child = child.map_err(|error| format!("cannot start the import: {error}"))?;
-    let (status, peak_bytes) = sys::wait_with_peak(child).map_err(|error| error.to_string())?;
+    let (status, usage) = sys::wait_with_usage(child).map_err(|error| error.to_string())?;
     let length_s = (sys::monotonic_ns() - start_ns) as f64 / 1e9;
     if !status.success() {
         return Err(format!("the import ended with {status}"));
     }
-    let size_mb = peak_bytes as f64 / 1e6;
+    let size_mb = usage.peak_bytes as f64 / 1e6;
     Ok(Bar {
         name: "importing a table of 500,000 rows",
         measured: format!("{length_s:.2} s, {size_mb:.0} MB"),

@@ -43,7 +43,7 @@ pub use block::{
     is_rotating, memory_file_system, named_identity, partitions, user_of_device, whole_device,
 };
 pub use cgroup::{Cgroup, Controller};
-pub use child_usage::wait_with_peak;
+pub use child_usage::{ChildUsage, wait_with_usage};
 pub use clock::{cpu_time, is_timer_prompt, monotonic_ns, suspended_ns, unix_ns};
 pub use control_file::{ControlFile, FileForm};
 pub use cpu_time::{CpuTime, clock_tick_ns};

@@ -1,12 +1,16 @@
 //! How much memory the binary needs for what somebody else wrote: at most 64 MB, its own code
-//! included, and twenty times the size of the input, and never more than 512 MB
-//! (docs/adr/0040-limits-of-readers-have-names.md).
+//! included, and twenty times the size of the input, and never more than 512 MB; and how much
+//! processor time for at most 10 MB of it: 10 s (docs/adr/0040-limits-of-readers-have-names.md).
 //!
 //! The kernel counts pages of code that were executed, and a binary that was built without
 //! optimisation has several times as much of it as one that is delivered. Of such a binary that is
 //! left out which it needs to list its catalogue, and so far as this is no more than 64 MB. A release
 //! is held to the bound with its code. What the kernel reserves and nobody touched counts for neither,
 //! so that the bound is on resident memory and not on address space (RLIMIT_AS, RLIMIT_DATA).
+//!
+//! Processor time is what the binary and the kernel for it used, and not how long it took: other
+//! tests run beside this one. A binary that was not optimised is given ten times as much, which is a
+//! guess and no measurement: what grows with a square is beyond that, too.
 //!
 //! The kernel counts the largest resident set of a child from that of the process that starts it, so
 //! inputs are written piece by piece and never held here.
@@ -20,6 +24,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// What the binary may have of itself.
 const FREE_BYTES: u64 = 64 << 20;
@@ -29,6 +34,12 @@ const MOST_CODE_BYTES: u64 = 64 << 20;
 const FACTOR: u64 = 20;
 /// Whatever the input.
 const MOST_BYTES: u64 = 512 << 20;
+/// Of so many bytes of input the processor time is bounded.
+const MOST_TIMED_BYTES: u64 = 10_000_000;
+/// What a binary that was optimised may use of processors for it.
+const MOST_CPU_TIME: Duration = Duration::from_secs(10);
+/// So many times as much for one that was not.
+const UNOPTIMISED: u32 = 10;
 /// 2 MB of one kind.
 const LARGE: usize = 2 << 20;
 
@@ -46,13 +57,13 @@ struct Case<'a> {
     word: &'a str,
 }
 
-/// Runs the binary, and holds its answer and its memory against what they may be.
+/// Runs the binary, and holds its answer, its memory and its time against what they may be.
 fn check(bench: &Bench, case: &Case<'_>) {
     let path = bench.path().join("told");
     let told = File::create(&path).unwrap();
     let mut command = bench.command(case.arguments);
     command.stdin(Stdio::null()).stdout(told.try_clone().unwrap()).stderr(told);
-    let (status, peak_bytes) = sys::wait_with_peak(command.spawn().unwrap()).unwrap();
+    let (status, usage) = sys::wait_with_usage(command.spawn().unwrap()).unwrap();
     let mut told = Vec::new();
     File::open(&path).unwrap().take(1 << 16).read_to_end(&mut told).unwrap();
     let told = String::from_utf8_lossy(&told);
@@ -62,13 +73,23 @@ fn check(bench: &Bench, case: &Case<'_>) {
     assert!(told.contains(word), "{what}: {told}");
     let most = (FREE_BYTES + FACTOR * size_bytes).min(MOST_BYTES);
     let code_bytes = code_bytes(bench);
-    let needed = peak_bytes.saturating_sub(code_bytes);
+    let needed = usage.peak_bytes.saturating_sub(code_bytes);
     let [needed_mb, code_mb, most_mb] = [needed, code_bytes, most].map(|bytes| bytes >> 20);
-    println!("{what}: {needed_mb} MB beside {code_mb} MB of code, of {most_mb} MB");
+    let time_s = usage.cpu_time.as_secs_f64();
+    println!("{what}: {needed_mb} MB beside {code_mb} MB of code, of {most_mb} MB; {time_s:.2} s");
     assert!(
         needed <= most,
         "{what}: {needed} bytes beside {code_bytes} of code, and {most} are enough\n{told}"
     );
+    let longest = most_cpu_time(*size_bytes);
+    let is_in_time = longest.is_none_or(|longest| usage.cpu_time <= longest);
+    assert!(is_in_time, "{what}: {time_s} s of processors, and {longest:?} are enough\n{told}");
+}
+
+/// What the binary may use of processors for so many bytes; nothing is asked of more than 10 MB.
+fn most_cpu_time(size_bytes: u64) -> Option<Duration> {
+    let factor = if cfg!(debug_assertions) { UNOPTIMISED } else { 1 };
+    (size_bytes <= MOST_TIMED_BYTES).then_some(MOST_CPU_TIME * factor)
 }
 
 /// What is left out of the binary's memory for code that was not optimised: what it has when it lists
@@ -81,9 +102,9 @@ fn code_bytes(bench: &Bench) -> u64 {
     *LISTING.get_or_init(|| {
         let mut command = bench.command(&["list"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let (status, peak_bytes) = sys::wait_with_peak(command.spawn().unwrap()).unwrap();
+        let (status, usage) = sys::wait_with_usage(command.spawn().unwrap()).unwrap();
         assert!(status.success(), "{status}");
-        peak_bytes.min(MOST_CODE_BYTES)
+        usage.peak_bytes.min(MOST_CODE_BYTES)
     })
 }
 
