@@ -62,6 +62,7 @@ pub fn over_depth(error: &serde_json::Error) -> Option<OverLimit> {
 const ASK_AGAIN: &str = "ask for the bundle again: schedlab writes none like it";
 const SMALLER: &str = "import a part of it, or reduce repetitions first";
 const NOT_NESTED: &str = "give the file as its program wrote it: none nests so deep";
+const NOT_SO_LONG: &str = "give a part of it, and report this: it should take seconds";
 const NOT_OURS: &str = "give a campaign that schedlab wrote";
 
 /// Bytes of the files of one import together: they are held while they are read.
@@ -257,6 +258,11 @@ pub static CACHE_DOCUMENT_BYTES: ReaderLimit = ReaderLimit::of(
     "remove its entry from the cache",
 );
 
+/// Seconds of processor time of a command that reads what others may have written: what no other
+/// limit foresaw ends here. An import of 500,000 rows may take three (`cargo xtask bars`).
+pub static READER_SECONDS: ReaderLimit =
+    ReaderLimit::of("READER_SECONDS", 600, "seconds of processor time", NOT_SO_LONG);
+
 const FEWER: &str = "plan or import fewer at once";
 
 /// Subjects of a plan: each is looked up by its name, and compared.
@@ -301,7 +307,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 45] = [
+pub static READER_LIMITS: [&ReaderLimit; 46] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -347,6 +353,7 @@ pub static READER_LIMITS: [&ReaderLimit; 45] = [
     &CAMPAIGN_PARTS,
     &CAMPAIGN_EXPANSION,
     &CAMPAIGN_HELD,
+    &READER_SECONDS,
 ];
 
 impl Plan {

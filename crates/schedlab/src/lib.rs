@@ -13,6 +13,7 @@ mod output;
 #[cfg(any(feature = "server", feature = "top"))]
 mod priority;
 mod progress;
+mod reader_time;
 #[cfg(feature = "top")]
 mod screen;
 mod temporary;

@@ -11,6 +11,7 @@ use super::{
 use crate::cli::{Action, Cli};
 use crate::exit::ExitCode;
 use crate::output::tell;
+use crate::reader_time::ReaderTime;
 use clap::{CommandFactory, Parser};
 use contract::Result;
 use model::written_out;
@@ -54,6 +55,7 @@ fn tell_misread(error: &clap::Error, arguments: &[OsString]) {
 
 fn act(cli: &Cli) -> Result<ExitCode> {
     let common = &cli.common;
+    let _time = only_reads(&cli.action).then(ReaderTime::bounded);
     match &cli.action {
         Action::Doctor(arguments) => doctor::run(common, arguments),
         Action::List(arguments) => list::run(common, arguments),
@@ -95,6 +97,22 @@ fn act(cli: &Cli) -> Result<ExitCode> {
             Ok(ExitCode::Done)
         }
     }
+}
+
+/// Whether a command reads a campaign or a bundle, changes nothing of the machine, and stores only
+/// what it can make again. `import` reads too, and says itself when.
+fn only_reads(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Judge(_)
+            | Action::Report(_)
+            | Action::Figures(_)
+            | Action::Show(_)
+            | Action::Compare(_)
+            | Action::Verify(_)
+            | Action::Explain(_)
+            | Action::Gate(_)
+    )
 }
 
 /// Why a developer's build cannot do it.

@@ -8,6 +8,7 @@ use crate::cli::{Common, Import, Pairs, Presentation};
 use crate::environment::random_u64;
 use crate::exit::ExitCode;
 use crate::output::tell;
+use crate::reader_time::ReaderTime;
 use contract::{Error, Result};
 use importers::{
     ExecutionLevels, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble,
@@ -29,6 +30,7 @@ struct File {
 pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     // Columns of megabytes come and go while rows are read and judged.
     sys::return_large_memory_when_freed();
+    let reading = ReaderTime::bounded();
     let importer = importer(&arguments.format)?;
     let mapping = mapping(arguments)?;
     let files = files(&arguments.files, importer.most_bytes())?;
@@ -53,6 +55,8 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let text = own_words(arguments, &mapping)?;
     refuse_foreign_runtime(common)?;
     let unix_ns = sys::unix_ns();
+    // A campaign that is being stored is stored whole.
+    drop(reading);
     let mut campaign = Campaign::create(
         &common.results,
         &imported.plan,
@@ -79,6 +83,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     keep_count(common, &campaign);
     sys::return_freed_memory();
     tell(&replicates(&mapping, importer, &imported.executions));
+    let _judging = ReaderTime::bounded();
     // The records are judged as they were stored, and not read again: `judge` does.
     let loaded = evidence::load_held(common, campaign.directory(), held)?;
     let (findings, values) = reports::with_values(&loaded, || Ok(lab::judge_records(&loaded)))?;
