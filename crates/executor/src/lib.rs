@@ -47,6 +47,7 @@ mod supervisor;
 mod trial;
 mod trial_resources;
 mod undo;
+mod user_directories;
 
 pub use background::serve_background;
 pub use child::BACKGROUND_ROLE;
@@ -68,3 +69,4 @@ pub use needs::{factor_needs, missing, no_sched_ext, with_target};
 pub use permitted_changes::PermittedChanges;
 pub use restore::{RestoreReport, acknowledge, pending, restore};
 pub use runtime_directory::check_runtime_directory;
+pub use user_directories::{TemporaryRuntime, other_runtime_directories};

@@ -3,6 +3,7 @@
 use crate::runtime_directory::{
     HOLDER, LOCK, clear_lock, clear_written, make_runtime_directory, make_to_restore,
 };
+use crate::user_directories::own_directories;
 use contract::{Error, ErrorKind, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::geteuid;
@@ -260,12 +261,10 @@ fn campaign_beside(machine: &Machine) -> Option<(PathBuf, LockHolder)> {
     })
 }
 
-/// Runtime directories of a user, as far as they can be guessed. Those of others do not count:
-/// any user could make one and so stop every campaign and every restore.
+/// Runtime directories of a user, as far as they can be guessed.
 fn directories_of(user: u32) -> Vec<PathBuf> {
     let roots = (user == ROOT).then(|| PathBuf::from(ROOT_RUNTIME));
-    let own = [format!("/run/user/{user}/schedlab"), format!("/tmp/schedlab-{user}")];
-    roots.into_iter().chain(own.map(PathBuf::from)).collect()
+    roots.into_iter().chain(own_directories(user)).collect()
 }
 
 /// Writes what everybody may read, in place of what was there.
@@ -385,8 +384,6 @@ mod tests {
         set_mode(machine.runtime(), 0o700);
         set_mode(&machine.runtime().join(Lock::HOLDER), 0o666);
         assert_eq!(Lock::holder(&machine), None, "his word in a directory of ours");
-        let of_others = |user| directories_of(user).iter().any(|path| path.ends_with("schedlab-7"));
-        assert!(of_others(7) && !of_others(0) && !of_others(8));
     }
 
     #[test]

@@ -51,15 +51,18 @@ pub(crate) use reports::formats as report_formats;
 
 use crate::cli::Common;
 use crate::environment::MachineChoice;
+use crate::output::tell;
 use crate::trusted_cache::trusted_cache;
 use builds::Schedulers;
 use contract::{Footprint, Result, Venue};
 use model::{Plan, StorageTarget};
+use std::sync::Once;
 use sys::Machine;
 use venues::{Host, VmHost};
 
 /// The machine that the command line means.
 fn machine(common: &Common) -> Result<Machine> {
+    static TOLD: Once = Once::new();
     let choice = MachineChoice {
         root: common.root.clone(),
         runtime: common.runtime_dir.clone(),
@@ -68,6 +71,9 @@ fn machine(common: &Common) -> Result<Machine> {
             .ok()
             .map(|cache| Schedulers::programs_of(&cache)),
     };
+    if let Some(what) = choice.passed_over() {
+        TOLD.call_once(|| tell(&format!("warning: {what}")));
+    }
     Ok(choice.machine()?.with_destroyable(common.destroy_data.clone()))
 }
 
@@ -84,6 +90,18 @@ fn refuse_foreign_runtime(common: &Common) -> Result<()> {
 /// The host venue of that machine.
 fn host(common: &Common) -> Result<Host> {
     Host::of(common)
+}
+
+/// The host under each runtime directory in which this user can have left a journal, that of a run
+/// first; under the one alone that the command line names.
+fn hosts_of_user(common: &Common) -> Result<Vec<Host>> {
+    let mut hosts = vec![host(common)?];
+    if common.runtime_dir.is_none() {
+        for directory in executor::other_runtime_directories(&machine(common)?) {
+            hosts.push(host(&Common { runtime_dir: Some(directory), ..common.clone() })?);
+        }
+    }
+    Ok(hosts)
 }
 
 /// What virtual machines are told of their surroundings.

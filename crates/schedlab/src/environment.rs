@@ -2,9 +2,10 @@
 
 use builds::BuildVariables;
 use contract::{Error, Result};
+use executor::TemporaryRuntime;
 use rustix::process::{geteuid, getuid};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use sys::Machine;
 
 /// Root's runtime directory: cleared by a reboot, as what it describes is.
@@ -38,7 +39,7 @@ impl MachineChoice {
     pub(crate) fn machine(&self) -> Result<Machine> {
         let runtime = match &self.runtime {
             Some(runtime) => absolute(runtime)?,
-            None => runtime_directory()?,
+            None => runtime_directory(),
         };
         let machine = match &self.root {
             Some(root) => Machine::fake(absolute(root)?, runtime)?,
@@ -49,6 +50,17 @@ impl MachineChoice {
             .collect();
         Ok(machine.with_search_path(directories.join(":")))
     }
+
+    /// What has the name in `/tmp` that the runtime directory would have otherwise, where one does.
+    pub(crate) fn passed_over(&self) -> Option<String> {
+        if self.runtime.is_some() || geteuid().is_root() || session_runtime().is_some() {
+            return None;
+        }
+        let chosen = temporary_runtime();
+        let foreign = chosen.passed_over.as_ref()?;
+        let (foreign, own) = (foreign.display(), chosen.path.display());
+        Some(format!("{foreign} is no directory of yours, so {own} is your runtime directory"))
+    }
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
@@ -56,18 +68,24 @@ fn absolute(path: &Path) -> Result<PathBuf> {
         .map_err(|error| Error::environment(format!("cannot find {}", path.display()), error))
 }
 
-/// `/run/schedlab` for root; for a user `$XDG_RUNTIME_DIR/schedlab`, or a
-/// directory of their own in the temporary directory.
-fn runtime_directory() -> Result<PathBuf> {
+/// `/run/schedlab` for root; for a user `$XDG_RUNTIME_DIR/schedlab`, or a directory of their own in
+/// `/tmp`.
+fn runtime_directory() -> PathBuf {
     if geteuid().is_root() {
-        return Ok(PathBuf::from(ROOT_RUNTIME));
+        return PathBuf::from(ROOT_RUNTIME);
     }
-    if let Some(directory) = std::env::var_os("XDG_RUNTIME_DIR").filter(|text| !text.is_empty()) {
-        return Ok(PathBuf::from(directory).join("schedlab"));
-    }
-    let directory = std::env::temp_dir().join(format!("schedlab-{}", geteuid().as_raw()));
-    refuse_foreign(&directory)?;
-    Ok(directory)
+    session_runtime().unwrap_or_else(|| temporary_runtime().path.clone())
+}
+
+fn session_runtime() -> Option<PathBuf> {
+    let directory = std::env::var_os("XDG_RUNTIME_DIR").filter(|text| !text.is_empty())?;
+    Some(PathBuf::from(directory).join("schedlab"))
+}
+
+/// The same one for all of this process, whatever others make or remove meanwhile.
+fn temporary_runtime() -> &'static TemporaryRuntime {
+    static CHOSEN: OnceLock<TemporaryRuntime> = OnceLock::new();
+    CHOSEN.get_or_init(TemporaryRuntime::of_user)
 }
 
 /// Root's journal, where somebody else asks what is to be put back: that is not theirs to read.
@@ -75,21 +93,6 @@ pub(crate) fn unseen_journal() -> Option<String> {
     // Nobody else may look into that directory, so that it is there is all that can be known.
     let is_unseen = !geteuid().is_root() && Path::new(ROOT_RUNTIME).exists();
     is_unseen.then(|| format!("{ROOT_RUNTIME}/journal.jsonl"))
-}
-
-/// Somebody else's directory of that name could feed us a journal.
-fn refuse_foreign(directory: &Path) -> Result<()> {
-    match std::fs::symlink_metadata(directory) {
-        Ok(metadata) if !metadata.is_dir() || metadata.uid() != geteuid().as_raw() => {
-            Err(Error::new(
-                contract::ErrorKind::Environment,
-                format!("cannot use {} for the journal", directory.display()),
-                "it belongs to somebody else",
-                "set XDG_RUNTIME_DIR to a directory of your own",
-            ))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The user's cache of kernels and images: `$SCHEDLAB_CACHE`, else

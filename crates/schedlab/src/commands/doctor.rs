@@ -272,23 +272,26 @@ fn cache_check(common: &Common) -> Check {
 }
 
 fn journal_check(common: &Common) -> Result<Check> {
-    let host = super::host(common)?;
-    if let Some(campaign) = host.running() {
-        let current = format!("in use by a campaign ({campaign})");
-        return Ok(supported("state", "journal", Some(current)));
-    }
-    let pending = match host.pending() {
-        Ok(pending) => pending,
-        Err(error) => {
-            return Ok(Check {
-                is_supported: false,
-                why: format!("{}: {}", error.attempted, error.cause),
-                remedy: error.remedy,
-                ..supported("state", "journal", None)
-            });
+    let mut current = "clean: nothing to put back".to_owned();
+    let mut pending = Vec::new();
+    for host in super::hosts_of_user(common)? {
+        if let Some(campaign) = host.running() {
+            current = format!("in use by a campaign ({campaign})");
+            continue;
         }
-    };
-    let mut check = supported("state", "journal", Some("clean: nothing to put back".to_owned()));
+        match host.pending() {
+            Ok(lines) => pending.extend(lines),
+            Err(error) => {
+                return Ok(Check {
+                    is_supported: false,
+                    why: format!("{}: {}", error.attempted, error.cause),
+                    remedy: error.remedy,
+                    ..supported("state", "journal", None)
+                });
+            }
+        }
+    }
+    let mut check = supported("state", "journal", Some(current));
     if !pending.is_empty() {
         check.is_supported = false;
         check.current = None;

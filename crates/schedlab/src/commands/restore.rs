@@ -1,31 +1,61 @@
 //! `schedlab restore`: put back whatever an interrupted run left.
 
-use super::host;
+use super::hosts_of_user;
 use crate::cli::{Common, Restore};
 use crate::environment::unseen_journal;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::Result;
+use executor::RestoreReport;
 use venues::Host;
 
 pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
-    let host = host(common)?;
+    let hosts = hosts_of_user(common)?;
     if arguments.check {
-        return check(&host);
+        return check(&hosts);
     }
-    if !host.has_journal() {
+    let mut is_clean = true;
+    let outcome = under_each(&hosts, |host| {
+        if !host.has_journal() {
+            return Ok(ExitCode::Done);
+        }
+        let report = host.restore()?;
+        is_clean &= report.is_empty() && report.removed.is_empty();
+        tell_report(&report)?;
+        Ok(if report.is_complete() { ExitCode::Done } else { ExitCode::RestoreIncomplete })
+    })?;
+    if is_clean {
         print("nothing to put back\n")?;
-        return Ok(ExitCode::Done);
     }
-    let report = host.restore()?;
+    Ok(outcome)
+}
+
+/// Does this under each runtime directory: what one of them refuses stops none of the others. The
+/// highest exit code counts, and every other error is told.
+fn under_each(hosts: &[Host], mut deed: impl FnMut(&Host) -> Result<ExitCode>) -> Result<ExitCode> {
+    let rank = |outcome: &Result<ExitCode>| match outcome {
+        Ok(code) => code.number(),
+        Err(error) => ExitCode::from(error).number(),
+    };
+    let mut worst = Ok(ExitCode::Done);
+    for host in hosts {
+        let mut other = deed(host);
+        if rank(&other) > rank(&worst) {
+            std::mem::swap(&mut other, &mut worst);
+        }
+        if let Err(error) = other {
+            tell(&format!("schedlab: {error}"));
+        }
+    }
+    worst
+}
+
+fn tell_report(report: &RestoreReport) -> Result<()> {
     if let Some(why) = &report.unwritten {
         tell(&format!("warning: the journal could not be brought up to date: {why}"));
     }
     for why in &report.warnings {
         tell(&format!("warning: {why}; everything else was done"));
-    }
-    if report.is_empty() && report.removed.is_empty() {
-        print("nothing to put back\n")?;
     }
     let mut text = String::new();
     for line in &report.restored {
@@ -41,30 +71,39 @@ pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
     for line in &report.left_alone {
         text.push_str(&format!("left alone, somebody else changed it: {line}\n"));
     }
-    print(&text)?;
-    Ok(if report.is_complete() { ExitCode::Done } else { ExitCode::RestoreIncomplete })
+    print(&text)
 }
 
-fn check(host: &Host) -> Result<ExitCode> {
-    let pending = host.pending()?;
-    if let Some(campaign) = host.running() {
-        let lines: Vec<String> = pending.iter().map(|line| format!("in use: {line}\n")).collect();
-        print(&format!(
-            "a campaign runs now ({campaign}) and puts back what it uses\n{}",
-            lines.concat()
-        ))?;
-        return Ok(ExitCode::Done);
-    }
-    if pending.is_empty() {
+fn check(hosts: &[Host]) -> Result<ExitCode> {
+    let mut is_clean = true;
+    let outcome = under_each(hosts, |host| {
+        let pending = host.pending()?;
+        if let Some(campaign) = host.running() {
+            is_clean = false;
+            let lines: Vec<String> =
+                pending.iter().map(|line| format!("in use: {line}\n")).collect();
+            print(&format!(
+                "a campaign runs now ({campaign}) and puts back what it uses\n{}",
+                lines.concat()
+            ))?;
+            return Ok(ExitCode::Done);
+        }
+        if pending.is_empty() {
+            return Ok(ExitCode::Done);
+        }
+        is_clean = false;
+        let lines: Vec<String> =
+            pending.iter().map(|line| format!("to put back: {line}\n")).collect();
+        print(&lines.concat())?;
+        Ok(ExitCode::RestoreIncomplete)
+    })?;
+    if is_clean {
         print("nothing to put back\n")?;
         if let Some(journal) = unseen_journal() {
             print(&format!(
                 "{journal} is root's, if there is one, and was not looked at: ask as root\n"
             ))?;
         }
-        return Ok(ExitCode::Done);
     }
-    let lines: Vec<String> = pending.iter().map(|line| format!("to put back: {line}\n")).collect();
-    print(&lines.concat())?;
-    Ok(ExitCode::RestoreIncomplete)
+    Ok(outcome)
 }

@@ -199,6 +199,7 @@ impl Bench {
 /// nobody where root runs the tests, otherwise the user who runs them.
 pub struct UnprivilegedUser {
     directory: tempfile::TempDir,
+    id: u32,
     _machine: testing::TestLock,
 }
 
@@ -207,15 +208,19 @@ impl UnprivilegedUser {
     const NOBODY: u32 = 65_534;
 
     pub fn new() -> Self {
+        Self::with_id(Self::NOBODY)
+    }
+
+    /// The same with another UID where root runs the tests.
+    pub fn with_id(id: u32) -> Self {
         let directory = tempfile::tempdir_in("/tmp").unwrap();
         // The build may lie where only root may look.
         let binary = directory.path().join(Self::BINARY);
         std::fs::copy(env!("CARGO_BIN_EXE_schedlab"), binary).unwrap();
         if rustix::process::geteuid().is_root() {
-            let nobody = Some(Self::NOBODY);
-            std::os::unix::fs::chown(directory.path(), nobody, nobody).unwrap();
+            std::os::unix::fs::chown(directory.path(), Some(id), Some(id)).unwrap();
         }
-        Self { directory, _machine: testing::share(testing::MACHINE) }
+        Self { directory, id, _machine: testing::share(testing::MACHINE) }
     }
 
     pub fn path(&self) -> &Path {
@@ -235,7 +240,7 @@ impl UnprivilegedUser {
         command.env("XDG_STATE_HOME", self.path().join("state"));
         command.env("XDG_RUNTIME_DIR", self.path());
         if rustix::process::geteuid().is_root() {
-            command.uid(Self::NOBODY).gid(Self::NOBODY);
+            command.uid(self.id).gid(self.id);
         }
         command
     }

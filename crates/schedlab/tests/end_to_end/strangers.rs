@@ -91,6 +91,77 @@ fn a_directory_of_another_user_neither_stops_a_restore_nor_answers_for_one() {
     assert!(stranger.path.join("holder.json").exists(), "it is not ours to remove");
 }
 
+/// Directories that go with the test.
+struct Removed([PathBuf; 2]);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+}
+
+#[test]
+fn a_directory_that_a_stranger_made_first_stops_no_user_and_hides_no_journal() {
+    if !rustix::process::geteuid().is_root() {
+        testing::skip("only root can give a directory to another user");
+        return;
+    }
+    // Named after this process, so that no two tests have the same names in `/tmp`.
+    let id = 20_000 + std::process::id() % 40_000;
+    let user = UnprivilegedUser::with_id(id);
+    let names = ["", "-2"].map(|end| PathBuf::from(format!("/tmp/schedlab-{id}{end}")));
+    let removed = Removed(names);
+    let [strangers, own] = &removed.0;
+    let put_stranger = || {
+        fs::create_dir(strangers).unwrap();
+        chown(strangers, Some(NOBODY), Some(NOBODY)).unwrap();
+    };
+    // Of a session that gave no runtime directory.
+    let ended = |code: i32, arguments: &[&str]| {
+        let mut command = user.command(arguments);
+        let output = command.env_remove("XDG_RUNTIME_DIR").output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned() + &errors(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+        told
+    };
+    put_stranger();
+    let passed_over = format!("warning: {} is no directory of yours", strangers.display());
+    let told = ended(0, &["run", &user.experiment(SHORT)]);
+    assert_eq!(told.matches(&passed_over).count(), 1, "{told}");
+    assert!(own.join("lock").exists());
+    assert!(ended(0, &["restore", "--check"]).contains("nothing to put back"));
+    assert!(ended(0, &["restore"]).contains("nothing to put back"));
+
+    let left = user.path().join("scratch");
+    fs::create_dir(&left).unwrap();
+    let boot_id = Machine::host(own).boot_id().unwrap();
+    let mark = format!("SCHEDLAB_MARK={}-left", executor::mark_prefix(own));
+    let session = JournalEntry::Session { boot_id, mark };
+    let text = journal_text(&[session, JournalEntry::Directory { path: left.clone() }]).unwrap();
+    let journal = own.join(JOURNAL);
+    fs::write(&journal, text).unwrap();
+    set_mode(&journal, 0o600);
+    for path in [&journal, &left] {
+        chown(path, Some(id), Some(id)).unwrap();
+    }
+    let to_put_back = format!("to put back: {}", left.display());
+    assert!(ended(7, &["restore", "--check"]).contains(&to_put_back));
+    // Its user's directory is the one still, although the first name is free.
+    fs::remove_dir(strangers).unwrap();
+    assert!(ended(7, &["restore", "--check"]).contains(&to_put_back));
+    assert!(!strangers.exists());
+    put_stranger();
+    // A session with a runtime directory finds it, too.
+    let checked = user.command(&["restore", "--check"]).output().unwrap();
+    assert_eq!(checked.status.code(), Some(7), "{}", errors(&checked));
+    user.expect(&["restore"]);
+    assert!(!left.exists());
+    user.expect(&["restore", "--check"]);
+    ended(0, &["restore", "--check"]);
+}
+
 #[test]
 fn a_runtime_directory_that_was_open_is_answered_for_alike_until_its_user_closes_it() {
     let bench = Bench::new();
