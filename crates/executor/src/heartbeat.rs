@@ -49,7 +49,7 @@ impl Heartbeat {
         let thread = thread
             .spawn(move || {
                 // Nobody asks any more where the receiver is gone.
-                let _ = sender.send(beat(&told, &first));
+                let _ = sender.send(beat(&told, &first, sys::suspended_ns));
             })
             .ok()?;
         // Dropped where it is late, which ends it.
@@ -184,10 +184,15 @@ fn interval_ns() -> u64 {
     INTERVAL.as_nanos() as u64
 }
 
-fn beat(is_over: &AtomicBool, first: &SyncSender<()>) -> HeartbeatReport {
+/// Beats until it is over. `suspended_ns` tells how long the machine was suspended since it booted.
+fn beat(
+    is_over: &AtomicBool,
+    first: &SyncSender<()>,
+    mut suspended_ns: impl FnMut() -> Option<u64>,
+) -> HeartbeatReport {
     let schedstat = ThreadSchedstat::open();
     let is_timer_prompt = sys::is_timer_prompt();
-    let suspended_before_ns = sys::suspended_ns();
+    let suspended_before_ns = suspended_ns();
     let mut longest = Longest::default();
     let mut last = Beat::at_this_moment(schedstat.as_ref());
     // Its receiver is gone where it was waited for in vain.
@@ -199,7 +204,7 @@ fn beat(is_over: &AtomicBool, first: &SyncSender<()>) -> HeartbeatReport {
         longest.note(&last, &beat);
         last = beat;
     }
-    let suspended = suspended_before_ns.zip(sys::suspended_ns());
+    let suspended = suspended_before_ns.zip(suspended_ns());
     longest.report(is_timer_prompt, suspended.map(|(before, after)| after.saturating_sub(before)))
 }
 
@@ -286,6 +291,27 @@ mod tests {
         );
         for calm in [None, Some(0), Some(2 * MS)] {
             assert!(!is_suspension(slept(calm)), "{calm:?}");
+        }
+    }
+
+    #[test]
+    fn a_heartbeat_tells_how_long_the_machine_was_suspended_while_it_beat() {
+        let seen = |readings: [Option<u64>; 2]| {
+            let (first, first_beat) = sync_channel(1);
+            let mut readings = readings.into_iter();
+            let report = beat(&AtomicBool::new(true), &first, || readings.next().unwrap());
+            first_beat.recv().unwrap();
+            report
+        };
+        let slept = seen([Some(4 * S), Some(7 * S)]);
+        assert_eq!(slept.suspended_ns, Some(3 * S));
+        assert!(is_suspension(slept), "{slept:?}");
+        // Before the trial: that is not of it.
+        let earlier = seen([Some(4 * S), Some(4 * S)]);
+        assert_eq!(earlier.suspended_ns, Some(0));
+        assert!(!is_suspension(earlier), "{earlier:?}");
+        for unknown in [[None, Some(7 * S)], [Some(4 * S), None]] {
+            assert_eq!(seen(unknown).suspended_ns, None);
         }
     }
 

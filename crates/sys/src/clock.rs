@@ -53,6 +53,17 @@ pub fn cpu_time() -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::geteuid;
+    use std::path::Path;
+    use std::process::Command;
+
+    /// Set in child processes of the test of suspensions.
+    const IS_CHILD: &str = "SCHEDLAB_TEST_CHILD_OF_SUSPENSIONS";
+    /// What a child process tells stands between this and a semicolon.
+    const TOLD: &str = "suspended for ";
+    /// How far a clock is set forward, which no machine that runs this test was suspended for.
+    const OFFSET_S: &str = "100000";
+    const OFFSET_NS: u64 = 100_000_000_000_000;
 
     #[test]
     fn time_that_passes_is_no_suspension() {
@@ -60,5 +71,56 @@ mod tests {
         std::thread::sleep(Duration::from_millis(20));
         let Some(after) = suspended_ns() else { return };
         assert!(after.abs_diff(before) <= 2 * AT_ONCE_NS, "{before} {after}");
+    }
+
+    /// What is told by a thread that nobody keeps from its CPU for long.
+    fn told() -> u64 {
+        (0..1_000).find_map(|_| suspended_ns()).unwrap()
+    }
+
+    /// Starts a program in a time namespace, in which clocks are set forward (time_namespaces(7)).
+    fn in_time_namespace(offsets: &[&str], program: &Path) -> Command {
+        let mut command = Command::new("unshare");
+        command.args(["--time", "--fork"]).args(offsets).arg("--").arg(program);
+        command
+    }
+
+    /// What this program tells there of the test of this name.
+    fn told_in_time_namespace(offsets: &[&str], test: &str) -> u64 {
+        let mut command = in_time_namespace(offsets, &std::env::current_exe().unwrap());
+        command.args(["--exact", "--nocapture", "--test-threads=1", test]).env(IS_CHILD, "yes");
+        let output = command.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let told = text.split_once(TOLD).and_then(|(_, rest)| rest.split_once(';'));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        told.unwrap_or_else(|| panic!("{text} {errors}")).0.parse().unwrap()
+    }
+
+    #[test]
+    fn a_machine_was_suspended_for_as_long_as_boottime_gained_on_the_monotonic_clock() {
+        const NAME: &str = "clock::tests::\
+            a_machine_was_suspended_for_as_long_as_boottime_gained_on_the_monotonic_clock";
+        if std::env::var_os(IS_CHILD).is_some() {
+            println!("{TOLD}{};", told());
+            return;
+        }
+        if !Path::new("/proc/self/ns/time").exists() {
+            testing::unsupported("this kernel has no time namespaces");
+            return;
+        }
+        let boottime = ["--boottime", OFFSET_S];
+        let is_made = in_time_namespace(&boottime, Path::new("true")).output();
+        if !geteuid().is_root() || !is_made.is_ok_and(|output| output.status.success()) {
+            testing::skip("no time namespace can be made here: it takes root, and unshare(1)");
+            return;
+        }
+        let before_ns = told();
+        let is_at_once = |one_ns: u64, other_ns: u64| one_ns.abs_diff(other_ns) <= 2 * AT_ONCE_NS;
+        let gained_ns = told_in_time_namespace(&boottime, NAME);
+        assert!(is_at_once(gained_ns, before_ns + OFFSET_NS), "{before_ns} {gained_ns}");
+        // Both set forward alike: neither gained on the other.
+        let both = ["--boottime", OFFSET_S, "--monotonic", OFFSET_S];
+        let alike_ns = told_in_time_namespace(&both, NAME);
+        assert!(is_at_once(alike_ns, before_ns), "{before_ns} {alike_ns}");
     }
 }
