@@ -2,10 +2,12 @@
 
 use crate::bench::{Bench, KNOWN_EFFECT, assert_inert, errors, wait_until};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 /// A bench with a finished campaign, and its bundle.
 fn bundled() -> (Bench, PathBuf) {
@@ -601,6 +603,44 @@ fn a_signature_names_its_key_and_is_none_of_another_key_or_bundle() {
     let unsigned = text(&bench.path().join("unsigned.tar.gz"));
     let no_key = bench.run(&["bundle", "last", "--output", &unsigned, "--sign", &name]);
     assert_eq!(no_key.status.code(), Some(2), "{}", errors(&no_key));
+}
+
+#[test]
+fn what_a_killed_command_had_unpacked_goes_when_the_next_one_starts() {
+    let (bench, bundle) = bundled();
+    let (temporary, bundle) = (bench.path().join("temporary"), text(&bundle));
+    fs::create_dir(&temporary).unwrap();
+    // The public key is read once the bundle is unpacked, and nobody writes one.
+    let fifo = bench.path().join("awaited.pub");
+    mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    let command = |arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        command.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let left = || -> Vec<PathBuf> {
+        fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    for (signal, next) in [(Signal::KILL, "verify"), (Signal::TERM, "show")] {
+        let mut waiting = command(&["verify", &bundle, "--signed-by", &text(&fifo)]);
+        let mut child = waiting.spawn().unwrap();
+        wait_until("the bundle is unpacked", || {
+            left().iter().any(|directory| directory.join("state.json").exists())
+        });
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert!(!child.wait().unwrap().success());
+        let of_killed = left();
+        assert!(signal != Signal::KILL || of_killed.len() == 1, "{of_killed:?}");
+        // A young one may be that of a process which has not locked it yet.
+        assert!(command(&[next, &bundle]).status().unwrap().success(), "{next}");
+        assert_eq!(left(), of_killed, "{next}");
+        for directory in &of_killed {
+            let earlier = SystemTime::now() - Duration::from_secs(120);
+            File::open(directory).unwrap().set_modified(earlier).unwrap();
+        }
+        assert!(command(&[next, &bundle]).status().unwrap().success(), "{next}");
+        assert!(left().is_empty(), "{next}: {:?}", left());
+    }
 }
 
 #[test]
