@@ -253,6 +253,22 @@ impl UnprivilegedUser {
     }
 }
 
+/// Has the program started with this umask.
+pub fn set_umask(command: &mut Command, umask: u32) {
+    // SAFETY: umask(2) is async-signal-safe.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::umask(rustix::fs::Mode::from_raw_mode(umask));
+            Ok(())
+        });
+    }
+}
+
+/// Permissions of a file or a directory, for its user, its group and others.
+pub fn permissions(path: &Path) -> u32 {
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
 /// Whether a terminal obeys nothing of what a command wrote.
 pub fn assert_inert(what: &str, output: &Output) {
     for stream in [&output.stdout, &output.stderr] {

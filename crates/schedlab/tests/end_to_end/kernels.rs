@@ -1,6 +1,6 @@
 //! Guest kernels: what is said without any, and a real one from Debian's archive.
 
-use crate::bench::{Bench, errors};
+use crate::bench::{Bench, errors, permissions, set_umask};
 use artefacts::digest;
 use kernels::{Kernels, load_order};
 use std::fs;
@@ -119,7 +119,10 @@ fn a_kernel_of_debian_is_fetched_verified_used_and_removed() {
         let (count, _) = json(&bench.expect(0, &["--cache", &cache, "kernels", "list", "--json"]));
         assert_eq!(count, usize::from(is_done));
     }
-    bench.expect(0, &fetch);
+    let mut with_umask = bench.command(&fetch);
+    set_umask(&mut with_umask, 0);
+    let fetched = with_umask.output().unwrap();
+    assert_eq!(fetched.status.code(), Some(0), "{}", errors(&fetched));
     assert_eq!(fs::read_dir(place.join("kernels")).unwrap().count(), 1, "a leftover was swept");
     let again = bench.run(&fetch);
     assert!(errors(&again).contains("is cached"), "{}", errors(&again));
@@ -129,8 +132,26 @@ fn a_kernel_of_debian_is_fetched_verified_used_and_removed() {
     assert!(shown.contains("CFS") && shown.contains("CONFIG_HZ=250"), "{shown}");
     assert!(bench.expect(0, &["--cache", &cache, "list", "kernels"]).contains(&name));
     modules_load_in_order(&place, &name);
+    nobody_else_may_write(&place);
     bench.expect(0, &["--cache", &cache, "kernels", "remove", &name]);
     bench.expect(4, &["--cache", &cache, "kernels", "show", &name]);
+}
+
+/// No file or directory may be written by others, whatever the umask was.
+fn nobody_else_may_write(directory: &Path) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_symlink() {
+            continue;
+        }
+        assert_eq!(permissions(&path) & 0o022, 0, "{}", path.display());
+        if path.ends_with("kernel.json") {
+            assert_eq!(permissions(&path), 0o644);
+        }
+        if path.is_dir() {
+            nobody_else_may_write(&path);
+        }
+    }
 }
 
 /// Every module stands after those whose names its own file gives.

@@ -1,11 +1,12 @@
 //! Published schedulers: what is said without any, and what is told of those that are cached.
 //! Nothing here asks the registry.
 
-use crate::bench::{Bench, errors};
+use crate::bench::{Bench, errors, permissions, set_umask};
 use crate::fake_root;
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 
 /// `schedlab schedulers` on a cache of the test's own.
 fn words_of<'a>(cache: &'a str, words: &[&'a str]) -> Vec<&'a str> {
@@ -94,6 +95,72 @@ fn without_a_toolchain_everything_that_is_missing_is_told_at_once() {
     let output = no_programs(&["doctor"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("make pkg-config gcc clang-19 libelf-dev zlib1g-dev"), "{text}");
+}
+
+/// A directory of programs that stand for a toolchain, and of what the script needs that they are.
+fn fake_toolchain(bench: &Bench) -> PathBuf {
+    let tools = bench.path().join("tools");
+    fs::create_dir(&tools).unwrap();
+    let builds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../builds/tests");
+    for name in ["cargo", "rustc", "clang-19", "cc", "make", "pkg-config"] {
+        symlink(builds.join("fake-toolchain/program"), tools.join(name)).unwrap();
+    }
+    // Nothing else: without unshare(1) no other user builds where root does.
+    for name in ["basename", "cat", "chmod", "cp", "dirname", "env", "id", "mkdir"] {
+        symlink(Path::new("/usr/bin").join(name), tools.join(name)).unwrap();
+    }
+    let put = |name: &str, bytes: &[u8]| fs::write(tools.join(name), bytes).unwrap();
+    put("cargo.version", b"cargo 1.95.0 (f2d3ce0bd 2026-03-21)");
+    put("rustc.version", b"rustc 1.95.0 (59807616e 2026-04-14)");
+    put("clang-19.version", b"Debian clang version 19.1.7 (3~deb12u1)\nTarget: x");
+    put("info", &fs::read(builds.join("golden/cargo-info/1.95-newest.txt")).unwrap());
+    put("complaint", b"error: linking with `cc` failed: exit status: 1\n");
+    put("dynamic", &fs::read("/bin/true").unwrap());
+    for name in ["libelf.a", "libz.a", "libc.a", "libseccomp.a"] {
+        put(name, b"");
+    }
+    tools
+}
+
+/// Every file and directory below this one.
+fn below(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let with_own = |path: PathBuf| {
+        let own = if path.is_dir() { below(&path) } else { Vec::new() };
+        std::iter::once(path).chain(own)
+    };
+    entries.flat_map(with_own).collect()
+}
+
+#[test]
+fn a_built_scheduler_has_the_same_modes_in_the_cache_whatever_the_umask() {
+    for umask in [0o000, 0o077] {
+        let bench = Bench::new();
+        let cache = bench.path().join("cache");
+        let words = words_of(cache.to_str().unwrap(), &["fetch", "scx_rusty"]);
+        let mut command = bench.command(&words);
+        command.env("PATH", fake_toolchain(&bench)).env_remove("BPF_CLANG");
+        set_umask(&mut command, umask);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{umask:o}: {}", errors(&output));
+        let schedulers = cache.join("schedulers");
+        let page = schedulers.join("scx_rusty@1.1.4/scheduler.json");
+        let program = schedulers.join("bin/scx_rusty@1.1.4");
+        assert_eq!(permissions(&page), 0o644, "{umask:o}");
+        assert_eq!(permissions(&program), 0o755, "{umask:o}");
+        assert_eq!(permissions(&cache), 0o755, "{umask:o}");
+        for path in below(&cache) {
+            // Who could open a lock could hold it.
+            let due = if path.ends_with("writer.lock") {
+                0o600
+            } else if path.is_dir() || path == program {
+                0o755
+            } else {
+                0o644
+            };
+            assert_eq!(permissions(&path), due, "{umask:o}: {}", path.display());
+        }
+    }
 }
 
 const ABSENT: &str = r#"

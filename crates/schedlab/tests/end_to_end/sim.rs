@@ -1,6 +1,6 @@
 //! The whole pipeline without root.
 
-use crate::bench::{Bench, errors};
+use crate::bench::{Bench, errors, permissions, set_umask};
 
 const EXPERIMENT: &str = r#"
 title  = "A known effect"
@@ -43,34 +43,25 @@ fn a_known_effect_is_found_and_its_absence_too() {
 
 #[test]
 fn results_have_the_same_modes_whatever_the_umask() {
-    use std::os::unix::fs::PermissionsExt;
-    use std::os::unix::process::CommandExt;
     for umask in [0o000, 0o077] {
         let bench = Bench::new();
         let file = bench.experiment("effect", EXPERIMENT);
         let mut command = bench.command(&["run", &file]);
-        // SAFETY: umask(2) is async-signal-safe.
-        unsafe {
-            command.pre_exec(move || {
-                rustix::process::umask(rustix::fs::Mode::from_raw_mode(umask));
-                Ok(())
-            });
-        }
+        set_umask(&mut command, umask);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", errors(&output));
-        let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&bench.results()), 0o755, "{umask:o}");
-        assert_eq!(mode(&bench.campaign()), 0o755, "{umask:o}");
-        assert_eq!(mode(&bench.campaign().join("records.jsonl")), 0o644, "{umask:o}");
+        assert_eq!(permissions(&bench.results()), 0o755, "{umask:o}");
+        assert_eq!(permissions(&bench.campaign()), 0o755, "{umask:o}");
+        assert_eq!(permissions(&bench.campaign().join("records.jsonl")), 0o644, "{umask:o}");
         for entry in std::fs::read_dir(bench.campaign()).unwrap() {
             let path = entry.unwrap().path();
-            assert_eq!(mode(&path) & 0o022, 0, "{umask:o}: {}", path.display());
+            assert_eq!(permissions(&path) & 0o022, 0, "{umask:o}: {}", path.display());
         }
         // Who could open it could hold it.
-        assert_eq!(mode(&bench.campaign().join("writer.lock")), 0o600, "{umask:o}");
-        assert_eq!(mode(&bench.path().join("run/attempts.lock")), 0o600, "{umask:o}");
+        assert_eq!(permissions(&bench.campaign().join("writer.lock")), 0o600, "{umask:o}");
+        assert_eq!(permissions(&bench.path().join("run/attempts.lock")), 0o600, "{umask:o}");
         // Beside the journal, in the bench's own directory, which only its user may enter.
-        assert_eq!(mode(&bench.path().join("run/attempts.jsonl")) & 0o133, 0, "{umask:o}");
+        assert_eq!(permissions(&bench.path().join("run/attempts.jsonl")) & 0o133, 0, "{umask:o}");
     }
 }
 
