@@ -243,6 +243,7 @@ fn command(browser: &Path, folder: &Path, html: &Path, pdf: &Path) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::Gid;
     use std::os::unix::fs::PermissionsExt;
 
     /// A directory that nobody may enter, too.
@@ -308,6 +309,50 @@ mod tests {
                 format!("%PDF-{NOBODY} {}/schedlab-temporary-print-", temporary.path().display());
             assert!(text.starts_with(&own), "{text}");
         }
+    }
+
+    #[test]
+    fn a_browser_that_root_starts_has_neither_roots_environment_nor_roots_groups() {
+        /// What it is given, and what sh(1) adds.
+        const NAMES: [&str; 14] = [
+            "PATH",
+            "HOME",
+            "TMPDIR",
+            "XDG_CONFIG_HOME",
+            "XDG_CACHE_HOME",
+            "XDG_DATA_HOME",
+            "LANG",
+            "LC_ALL",
+            "LC_CTYPE",
+            "TZ",
+            "PWD",
+            "OLDPWD",
+            "SHLVL",
+            "_",
+        ];
+        if !geteuid().is_root() {
+            testing::skip("only root starts it as another user");
+            return;
+        }
+        // The harness of tests has some that would leak.
+        let is_foreign = |name: &str| !NAMES.contains(&name);
+        assert!(std::env::vars_os().any(|(name, _)| is_foreign(&name.to_string_lossy())));
+        let temporary = entered_by_all();
+        let (_home, browser) = browser("{ printf '%%PDF-'; id -G; env; } > report.pdf");
+        let bytes = std::thread::scope(|scope| {
+            let printing = scope.spawn(|| {
+                // Of this thread alone, as the processes that it starts have them.
+                rustix::thread::set_thread_groups(&[Gid::from_raw(20_001)]).unwrap();
+                printed_by(&browser, b"a page", temporary.path(), &Interrupt::default())
+            });
+            printing.join().unwrap().unwrap()
+        });
+        let text = String::from_utf8(bytes).unwrap();
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some(format!("%PDF-{NOBODY}").as_str()), "{text}");
+        let leaked: Vec<&str> =
+            lines.filter(|line| line.split_once('=').is_none_or(|it| is_foreign(it.0))).collect();
+        assert!(leaked.is_empty(), "{leaked:?}");
     }
 
     #[test]

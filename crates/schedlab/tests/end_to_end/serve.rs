@@ -1,10 +1,13 @@
 //! The dashboard as a browser meets it.
 
 use crate::bench::{Bench, KNOWN_EFFECT, UnprivilegedUser, errors, wait_within};
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Gid, Pid, Signal, geteuid, kill_process, test_kill_process};
+use rustix::thread::set_thread_groups;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -373,6 +376,58 @@ fn a_user_without_roots_rights_runs_and_watches_in_a_runtime_directory_of_their_
     assert_eq!(row["verdicts"]["better"], 1);
     let counted = std::fs::read_to_string(user.path().join("own/attempts.jsonl")).unwrap();
     assert_eq!(counted.lines().count(), 1);
+}
+
+/// Fields of proc_pid_status(5) that tell what a thread may do, and their values.
+fn rights(status: &str) -> Vec<(&str, String)> {
+    const FIELDS: [&str; 6] = ["Uid", "Gid", "Groups", "CapPrm", "CapEff", "NoNewPrivs"];
+    let fields = status.lines().filter_map(|line| line.split_once(':'));
+    let fields = fields.filter(|(name, _)| FIELDS.contains(name));
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    fields.map(|(name, value)| (name, words(value))).collect()
+}
+
+#[test]
+fn the_dashboard_of_root_has_no_rights_groups_or_capabilities_of_roots_in_any_thread() {
+    if !geteuid().is_root() {
+        testing::skip("only root has rights to give up");
+        return;
+    }
+    let bench = simulated();
+    // The owner of the directory of campaigns, and whom it becomes.
+    for (owner, user) in [(0, 65_534), (20_000, 20_000)] {
+        chown(bench.results(), Some(owner), Some(owner)).unwrap();
+        let mut command = bench.command(&["serve"]);
+        // SAFETY: setgroups(2) is async-signal-safe.
+        unsafe {
+            command.pre_exec(|| Ok(set_thread_groups(&[Gid::from_raw(0), Gid::from_raw(20_001)])?));
+        }
+        let server = Server::of(command);
+        let listing = server.client().json("/api/v1/campaigns");
+        assert_eq!(listing["campaigns"][0]["state"], "finished", "{listing}");
+        let ids = [user; 4].map(|id| id.to_string()).join(" ");
+        let none = "0".repeat(16);
+        let due = [
+            ("Uid", ids.as_str()),
+            ("Gid", ids.as_str()),
+            ("Groups", ""),
+            ("CapPrm", none.as_str()),
+            ("CapEff", none.as_str()),
+            ("NoNewPrivs", "1"),
+        ];
+        let threads = std::fs::read_dir(format!("/proc/{}/task", server.child.id())).unwrap();
+        let mut looked_at = 0;
+        for thread in threads {
+            // One that served a client may have ended.
+            let status = thread.unwrap().path().join("status");
+            let Ok(status) = std::fs::read_to_string(status) else { continue };
+            let rights = rights(&status);
+            let rights: Vec<_> = rights.iter().map(|(name, it)| (*name, it.as_str())).collect();
+            assert_eq!(rights, due, "{status}");
+            looked_at += 1;
+        }
+        assert!(looked_at > 0);
+    }
 }
 
 #[test]
