@@ -17,6 +17,7 @@ mod parts;
 mod phrases;
 mod reader_limits;
 mod sizes;
+mod streams;
 mod test_names;
 mod text;
 mod tree;
@@ -46,6 +47,7 @@ const WHOLE: &[WholeRule] = &[
     |root, files| citations::check(files, &|path| root.join(path).exists()),
     |_, files| invariants::check(files),
     |_, files| reader_limits::check(files),
+    |_, files| streams::check(files),
 ];
 
 /// Checks every rule and reports everything found.
@@ -65,7 +67,7 @@ fn check(root: &Path, texts: &[SourceText]) -> Result<Vec<String>, Problems> {
     let parts = parallel::all(jobs.collect::<Vec<_>>())?;
     let jobs = WHOLE.iter().map(|rule| move || rule(root, &copied(texts)));
     let whole: Vec<Vec<String>> = parallel::all(jobs.collect::<Vec<_>>())?;
-    let [page, formats, manifest, citations, invariants, limits] = whole.as_slice() else {
+    let [page, formats, manifest, citations, invariants, limits, streams] = whole.as_slice() else {
         return Err(Problems::one("a rule of tidy did not end"));
     };
     let [mut found, mut circles, mut words, mut venues] = <[Vec<String>; 4]>::default();
@@ -81,7 +83,7 @@ fn check(root: &Path, texts: &[SourceText]) -> Result<Vec<String>, Problems> {
     }
     found.extend([page, formats, manifest].into_iter().flatten().cloned());
     found.extend(phrases::check(&files, said));
-    found.extend([citations, &circles, invariants, limits].into_iter().flatten().cloned());
+    found.extend([citations, &circles, invariants, limits, streams].into_iter().flatten().cloned());
     found.extend(test_names::check(&files, &tests));
     found.extend(type_names::check(&types));
     found.extend(words);

@@ -63,10 +63,15 @@ pub fn serve_agent(settings: AgentSettings) -> i32 {
         Ok(()) => 0,
         Err(error) => {
             // The console is its standard error, and the host keeps it as a log.
-            let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("agent: {error}\n"));
+            let _ = io::Write::write_all(&mut io::stderr(), end_lines(&error).as_bytes());
             1
         }
     }
+}
+
+/// Why the agent ends: what it quotes is in a log that a person reads on a terminal.
+fn end_lines(error: &io::Error) -> String {
+    model::legible_lines(&format!("agent: {error}\n")).into_owned()
 }
 
 struct Agent {
@@ -379,5 +384,11 @@ mod tests {
         frames.fetch_add(2, Ordering::SeqCst);
         watch.note(&Event::TrialPhase(Phase::Restoring));
         assert_eq!(watch.frames, 2);
+    }
+
+    #[test]
+    fn a_terminal_obeys_nothing_of_what_ends_an_agent() {
+        let error = io::Error::other("cannot open \u{1b}[2J\u{202e}\nthe channel");
+        assert_eq!(end_lines(&error), "agent: cannot open \\u001b[2J\\u202e\nthe channel\n");
     }
 }

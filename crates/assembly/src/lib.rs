@@ -16,3 +16,4 @@ pub use contract::LOG_VARIABLE;
 pub use log::start_log;
 pub use own_fault::OWN_FAULT;
 pub use roles::{executable, machine_arguments, serve_role_or};
+pub use standard_error::tell;

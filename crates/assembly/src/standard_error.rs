@@ -4,7 +4,7 @@ use std::io::Write;
 
 /// Writes lines to standard error, of a role its log. Whatever they quote, a terminal that shows it obeys
 /// none of it.
-pub(crate) fn tell(text: &str) {
+pub fn tell(text: &str) {
     // There is nobody to tell when this fails.
     let _ = writeln!(std::io::stderr(), "{}", model::legible_lines(text));
 }

@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     let log = std::env::var(assembly::LOG_VARIABLE).unwrap_or_default();
     if let Err(error) = assembly::start_log(&log) {
         // The host that asks for it has refused what cannot be meant.
-        anstream::eprintln!("schedlab-agent: {error}");
+        assembly::tell(&format!("schedlab-agent: {error}"));
     }
     let with_backtrace = std::env::var_os("RUST_BACKTRACE").is_some();
     let status = assembly::serve_role_or(&arguments, with_backtrace, || {
@@ -23,8 +23,8 @@ fn main() -> ExitCode {
             (1, _) => agent::serve_init(),
             (_, true) => serve_agent(),
             _ => {
-                anstream::eprintln!(
-                    "schedlab-agent: schedlab puts this into its guests; it does nothing elsewhere"
+                assembly::tell(
+                    "schedlab-agent: schedlab puts this into its guests; it does nothing elsewhere",
                 );
                 USAGE
             }

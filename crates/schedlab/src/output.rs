@@ -2,7 +2,7 @@
 
 use crate::environment::FONTS;
 use contract::{Error, Result};
-use model::{legible_data, legible_lines, written_out};
+use model::{inert, legible_data, legible_lines, written_out};
 use report::{Language, Page};
 use rustix::termios::tcgetwinsize;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -10,6 +10,8 @@ use std::os::fd::AsFd;
 
 /// Width where there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 80;
+/// Goes to the begin of a terminal's line and clears it (ECMA-48, 8.3.41).
+const CLEAR_LINE: &str = "\r\x1b[2K";
 
 /// Writes text for a person to standard output. Whatever it quotes, a terminal obeys none of it,
 /// and no line is endless. A closed pipe (`| head`) is an orderly end.
@@ -60,6 +62,31 @@ pub(crate) fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", legible_lines(text));
 }
 
+/// Whether a person sees standard error on a terminal: a line of progress may rewrite itself there.
+pub(crate) fn is_drawn_on() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// Draws a line of progress on standard error, over the one that was drawn before. Whatever it
+/// quotes, a terminal obeys none of it.
+pub(crate) fn draw(text: &str) {
+    let mut output = std::io::stderr();
+    let line = drawn(text, width(&output));
+    // Progress that cannot be drawn is no reason to stop.
+    let _ = output.write_all(line.as_bytes()).and_then(|()| output.flush());
+}
+
+/// Clears the line that was drawn last.
+pub(crate) fn clear_drawn() {
+    let _ = std::io::stderr().write_all(CLEAR_LINE.as_bytes());
+}
+
+/// What draws this line of text: one that wraps could not be cleared again.
+fn drawn(text: &str, columns: usize) -> String {
+    let line = inert(text);
+    CLEAR_LINE.chars().chain(line.chars().take(columns.saturating_sub(1))).collect()
+}
+
 /// How a report is drawn on standard output.
 pub(crate) fn page(is_verbose: bool) -> Page {
     let output = std::io::stdout();
@@ -78,8 +105,13 @@ pub(crate) fn page(is_verbose: bool) -> Page {
     }
 }
 
+/// Columns of standard output.
+pub(crate) fn output_width() -> usize {
+    width(&std::io::stdout())
+}
+
 /// Columns of a stream's terminal, or what COLUMNS says.
-pub(crate) fn width(stream: &impl AsFd) -> usize {
+fn width(stream: &impl AsFd) -> usize {
     let terminal = tcgetwinsize(stream).ok();
     let columns = terminal.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
     columns.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).unwrap_or(DEFAULT_WIDTH)
@@ -105,4 +137,25 @@ fn is_unicode() -> bool {
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|text| !text.is_empty()));
     locale.is_none_or(|locale| locale != "C" && locale != "POSIX")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawn_line_is_within_its_columns_and_obeyed_in_nothing_but_its_begin() {
+        let hostile = "6.1\u{1b}[2J\u{9b}31m\u{202e}\nFORGED\r: 7 of 9 MB";
+        for columns in [0, 1, 12, 200] {
+            let line = drawn(hostile, columns);
+            let shown = line.strip_prefix(CLEAR_LINE).unwrap();
+            assert!(!shown.chars().any(model::is_obeyed), "{shown:?}");
+            let whole = hostile.chars().count();
+            assert_eq!(shown.chars().count(), whole.min(columns.saturating_sub(1)), "{columns}");
+        }
+        assert!(
+            drawn(hostile, 200)
+                .ends_with("[2J\u{fffd}31m\u{fffd}\u{fffd}FORGED\u{fffd}: 7 of 9 MB")
+        );
+    }
 }

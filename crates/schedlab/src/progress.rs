@@ -1,11 +1,10 @@
 //! Progress on standard error: one line that rewrites itself on a terminal;
 //! when piped a line now and then, and what a person must read.
 
-use crate::output::{tell, width};
+use crate::output::{clear_drawn, draw, is_drawn_on, tell};
 use contract::Event;
 use lab::CampaignProgress;
-use model::{Outcome, Phase, Record, inert};
-use std::io::{IsTerminal, Write};
+use model::{Outcome, Phase, Record};
 use std::time::{Duration, Instant};
 
 /// How often a line in a log says how far the campaign is.
@@ -26,7 +25,7 @@ impl ProgressLine {
     pub(crate) fn new(is_verbose: bool) -> Self {
         Self {
             progress: CampaignProgress::default(),
-            is_terminal: std::io::stderr().is_terminal(),
+            is_terminal: is_drawn_on(),
             is_verbose,
             is_drawn: false,
             written_at: Instant::now(),
@@ -88,24 +87,18 @@ impl ProgressLine {
         let (done, total) = self.progress.trials();
         let Some((block, subject, workload)) = self.progress.current() else { return };
         let left = human_duration(self.progress.left_ns());
-        let line = format!(
+        draw(&format!(
             "trial {}/{total}  block {}  {subject}  {workload}  about {left}{} left",
             done + 1,
             block + 1,
             self.clock
-        );
-        // A line that wraps could not be cleared again.
-        let line = inert(&line);
-        let line: String = line.chars().take(width(&std::io::stderr()).saturating_sub(1)).collect();
-        // Progress that cannot be drawn is no reason to stop.
-        let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
-        let _ = std::io::stderr().flush();
+        ));
         self.is_drawn = true;
     }
 
     fn clear(&mut self) {
         if self.is_drawn {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+            clear_drawn();
             self.is_drawn = false;
         }
     }

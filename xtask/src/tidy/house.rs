@@ -129,15 +129,7 @@ pub const HOUSE: &[Room] = &[
     Room {
         name: "calibrate",
         layer: 6,
-        uses: These(&[
-            "contract",
-            "draws",
-            "plan",
-            "analysis",
-            "importers",
-            "stats",
-            "venues",
-        ]),
+        uses: These(&["contract", "draws", "plan", "analysis", "importers", "stats", "venues"]),
     },
     Room { name: "live", layer: 6, uses: These(&["contract", "sys", "store", "lab"]) },
     Room { name: "server", layer: 7, uses: These(&["contract", "sys", "store", "live", "web"]) },

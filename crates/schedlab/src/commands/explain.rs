@@ -3,7 +3,7 @@
 use super::reports::judged;
 use crate::cli::{Common, Explain};
 use crate::exit::ExitCode;
-use crate::output::{legible, print, width};
+use crate::output::{legible, output_width, print};
 use contract::{Error, Result};
 use model::{Finding, Findings, Role};
 use report::{ExplainContext, Provenance};
@@ -40,7 +40,7 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
         print(&format!("{space}{}\n", model::inert(&name(finding))))?;
         let paragraphs = report::explain(finding, &context);
         for paragraph in paragraphs {
-            let lines = report::wrapped(&paragraph, width(&std::io::stdout()).max(LEAST_WIDTH));
+            let lines = report::wrapped(&paragraph, output_width().max(LEAST_WIDTH));
             print(&format!("\n{}\n", lines.join("\n")))?;
         }
     }

@@ -6,14 +6,13 @@ use crate::cli::kernels::{
 };
 use crate::environment::{build_variables, cache_directory, search_path};
 use crate::exit::ExitCode;
-use crate::output::{print, print_data, tell};
+use crate::output::{clear_drawn, draw, is_drawn_on, print, print_data, tell};
 use crate::trusted_cache::trusted_cache;
 use builds::{Build, KernelSource};
 use contract::{Error, Factor, Result};
 use kernels::{FetchProgress, Kernel, KernelName, Kernels, Offer, Selection};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
 
 /// The cache that the command line means.
 pub(super) fn open(common: &Common) -> Result<Kernels> {
@@ -303,7 +302,7 @@ pub(super) struct ProgressLine {
 
 impl ProgressLine {
     pub(super) fn new() -> Self {
-        Self { is_terminal: std::io::stderr().is_terminal(), is_drawn: false }
+        Self { is_terminal: is_drawn_on(), is_drawn: false }
     }
 
     fn note(&mut self, progress: &FetchProgress) {
@@ -312,8 +311,7 @@ impl ProgressLine {
                 self.draw(&format!("{kernel}: {} of {} MB", done / 1_000_000, megabytes(*total)));
             }
             FetchProgress::Building { kernel, step } => {
-                let line: String = format!("{kernel}: {step}").chars().take(78).collect();
-                self.draw(&line);
+                self.draw(&format!("{kernel}: {step}"));
             }
             FetchProgress::Unpacking { kernel } => self.draw(&format!("{kernel}: unpacking")),
             FetchProgress::Resolving { name } => self.draw(&format!("{name}: asking the archive")),
@@ -330,15 +328,14 @@ impl ProgressLine {
 
     pub(super) fn draw(&mut self, text: &str) {
         if self.is_terminal {
-            // Progress that cannot be drawn is no reason to stop.
-            let _ = write!(std::io::stderr(), "\r\x1b[2K{}", model::inert(text));
+            draw(text);
             self.is_drawn = true;
         }
     }
 
     pub(super) fn clear(&mut self) {
         if self.is_drawn {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+            clear_drawn();
             self.is_drawn = false;
         }
     }
