@@ -163,3 +163,24 @@ fn tail(path: &Path) -> std::io::Result<String> {
     file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_log_three_short_lines_are_quoted_whatever_a_scheduler_wrote() {
+        let home = tempfile::tempdir().unwrap();
+        let log = home.path().join("held.log");
+        let long = format!("evil\u{1b}[2J\u{202e}{}", "é".repeat(LINE_BYTES));
+        std::fs::write(&log, format!("{long}\n").repeat(200) + "\u{feff}\n\n").unwrap();
+        let mut command = Command::new("/bin/true");
+        let child = command.process_group(0).stdin(Stdio::piped()).spawn().unwrap();
+        let process = SupervisedProcess { child, log, ended: None };
+        let words = process.last_lines();
+        let lines: Vec<&str> = words.split("; ").collect();
+        assert_eq!(lines.len(), LAST_LINES, "{words:?}");
+        assert!(lines.iter().all(|line| line.len() <= LINE_BYTES), "{words:?}");
+        assert!(lines[0].starts_with("evil") && !words.contains('\n'), "{words:?}");
+    }
+}

@@ -22,7 +22,12 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// Writes one line for a person to standard output. An end of a line in what it quotes is written
 /// out: what stands behind it would pass for a line of ours.
 pub(crate) fn print_line(text: &str) -> Result<()> {
-    print(&format!("{}\n", text.replace('\n', "\\n")))
+    print(&format!("{}\n", on_one_line(text)))
+}
+
+/// A text of others with the ends of its lines written out.
+pub(crate) fn on_one_line(text: &str) -> String {
+    text.replace('\n', "\\n")
 }
 
 /// Writes text for a program to standard output: JSON, TOML, a script. All of it stands there,

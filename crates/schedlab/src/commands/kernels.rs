@@ -6,7 +6,7 @@ use crate::cli::kernels::{
 };
 use crate::environment::{build_variables, cache_directory, search_path};
 use crate::exit::ExitCode;
-use crate::output::{clear_drawn, draw, is_drawn_on, print, print_data, tell};
+use crate::output::{clear_drawn, draw, is_drawn_on, on_one_line, print, print_data, tell};
 use crate::trusted_cache::trusted_cache;
 use builds::{Build, KernelSource};
 use contract::{Error, Factor, Result};
@@ -87,13 +87,15 @@ fn list(kernels: &Kernels, arguments: &KernelsList) -> Result<ExitCode> {
 }
 
 fn row(name: &str, class: &str, release: &str, rest: &str) -> String {
-    format!("{name:<32} {class:<10} {release:<32} {rest}").trim_end().to_owned() + "\n"
+    let row = format!("{name:<32} {class:<10} {release:<32} {rest}");
+    // Pages of the cache say what they like: what stands behind the end of a line is no kernel.
+    on_one_line(row.trim_end()) + "\n"
 }
 
 fn offered(kernels: &Kernels, arguments: &KernelsList) -> Result<ExitCode> {
     let offered = kernels.offered(arguments.refresh).map_err(venues::artefact_error)?;
     for note in &offered.notes {
-        tell(note);
+        tell(&on_one_line(note));
     }
     let newest: BTreeMap<(u32, u32), &Offer> = offered
         .offers
@@ -167,13 +169,14 @@ fn would_fetch(kernels: &Kernels, names: &[KernelName]) -> Result<ExitCode> {
         total += offer.download_bytes();
         text.push_str(&row(&offer.name, &offer.class.to_string(), &offer.release, ""));
         for package in &offer.packages {
-            text.push_str(&format!(
-                "  {} {} from {}, {} MB\n",
+            let line = format!(
+                "  {} {} from {}, {} MB",
                 package.name,
                 package.version,
                 package.suite,
                 megabytes(package.size)
-            ));
+            );
+            text.push_str(&(on_one_line(&line) + "\n"));
         }
     }
     text.push_str(&format!("{} MB would be downloaded\n", megabytes(total)));
@@ -223,7 +226,8 @@ fn show(kernels: &Kernels, arguments: &KernelsShow) -> Result<ExitCode> {
 /// What a person may want to know of a kernel.
 pub(super) fn details(kernel: &Kernel) -> String {
     let mut text = String::new();
-    let mut say = |key: &str, value: String| text.push_str(&format!("{key:<12} {value}\n"));
+    let mut say =
+        |key: &str, value: String| text.push_str(&format!("{key:<12} {}\n", on_one_line(&value)));
     let path = |path: &Option<std::path::PathBuf>| {
         path.as_ref().map_or("none".to_owned(), |path| path.display().to_string())
     };

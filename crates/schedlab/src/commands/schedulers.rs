@@ -9,7 +9,7 @@ use crate::cli::schedulers::{
 use crate::environment::{bpf_clang, build_variables, cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::known_schedulers::{KnownScheduler, Origin, known_schedulers};
-use crate::output::{print, print_data, tell};
+use crate::output::{on_one_line, print, print_data, tell};
 use crate::trusted_cache::trusted_cache;
 use builds::{Scheduler, SchedulerName, SchedulerOffer, SchedulerProgress, Schedulers};
 use contract::{Error, Factor, Result, join_words, split_words};
@@ -189,7 +189,7 @@ fn encoded(value: &Value) -> Result<String> {
 }
 
 fn row(name: &str, state: &str, rest: &str) -> String {
-    format!("{name:<18} {state:<14} {rest}").trim_end().to_owned() + "\n"
+    on_one_line(format!("{name:<18} {state:<14} {rest}").trim_end()) + "\n"
 }
 
 fn list(schedulers: &Schedulers, arguments: &SchedulersList) -> Result<ExitCode> {
@@ -401,7 +401,8 @@ fn parameters(algorithm: &'static Algorithm) -> String {
 /// What a person may want to know of what is here of a scheduler.
 fn facts(shown: &Present) -> String {
     let mut text = String::new();
-    let mut say = |key: &str, value: &str| text.push_str(&format!("{key:<12} {value}\n"));
+    let mut say =
+        |key: &str, value: &str| text.push_str(&format!("{key:<12} {}\n", on_one_line(value)));
     for scheduler in &shown.cached {
         say("version", &scheduler.version);
         say("program", &scheduler.program.display().to_string());

@@ -1,6 +1,8 @@
 //! What other users of the machine made, and what files say that are not to be believed: nothing of
 //! it stops a restore, answers for one, leads a write elsewhere, or is obeyed by a terminal.
 
+mod foreign_text;
+
 use crate::bench::{Bench, KNOWN_EFFECT, UnprivilegedUser, assert_inert, errors};
 use artefacts::digest;
 use executor::{JournalEntry, Lock, LockHolder, journal_text};

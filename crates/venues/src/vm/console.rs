@@ -167,6 +167,17 @@ mod tests {
     }
 
     #[test]
+    fn no_control_of_a_guest_is_quoted_and_no_line_of_it_is_endless() {
+        let text = format!("evil\u{1b}[2J\u{9b}31m\u{7}\u{7f}{}\r\n", "x".repeat(9000));
+        let words = last_lines(&text.repeat(20));
+        assert!(words.starts_with("evil31mxx"), "{words:?}");
+        assert!(!words.chars().any(char::is_control), "{words:?}");
+        let lines: Vec<&str> = words.split(" | ").collect();
+        assert_eq!(lines.len(), QUOTED_LINES);
+        assert!(lines.iter().all(|line| line.chars().count() == LINE_LIMIT), "{words:?}");
+    }
+
+    #[test]
     fn a_log_that_went_on_quotes_its_own_part_only() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("console.log");
