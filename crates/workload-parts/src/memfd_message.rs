@@ -17,7 +17,7 @@ impl MemfdMessage {
     pub fn new() -> Result<Self> {
         memfd_create("schedlab-told", MemfdFlags::CLOEXEC)
             .map(|file| Self(File::from(file)))
-            .map_err(|error| Error::environment("cannot make a file in memory", error))
+            .map_err(|error| Error::environment("cannot make a memfd", error))
     }
 
     /// Writes it, in the process that ends.

@@ -6,6 +6,8 @@ use super::tree::SourceFile;
 use super::type_names::TypeName;
 use std::ffi::OsStr;
 use std::path::Path;
+use syn::visit::{self, Visit};
+use syn::{Expr, FieldValue, Lit, Member};
 
 /// The list of words.
 const WORDS: &str = "docs/words.md";
@@ -17,6 +19,8 @@ const CHANGES: &str = "CHANGELOG.md";
 const GENERATED: &str = "do not edit";
 /// A generated page says so in as many lines.
 const GENERATED_LINES: usize = 5;
+/// Fields of an entry of the catalogue that become the text of a page.
+const DESCRIBING: [&str; 2] = ["doc", "summary"];
 
 /// The rows of the table; none, and why, where it cannot be read.
 pub type RetiredWords = Result<Vec<RetiredWord>, String>;
@@ -24,7 +28,8 @@ pub type RetiredWords = Result<Vec<RetiredWord>, String>;
 /// Retired words in comments and pages among these files.
 pub fn in_texts(files: &[SourceFile], retired: &RetiredWords) -> Vec<String> {
     let Ok(retired) = retired else { return Vec::new() };
-    files.iter().filter(|file| is_searched(file)).flat_map(|file| in_text(file, retired)).collect()
+    let of_file = |file| [in_text(file, retired), in_descriptions(file, retired)].concat();
+    files.iter().filter(|file| is_searched(file)).flat_map(of_file).collect()
 }
 
 /// Retired words as names of these files and types, or why nothing was refused.
@@ -49,7 +54,7 @@ pub struct RetiredWord {
 /// Where a word is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
-    /// Comments and pages.
+    /// Comments, descriptions of entries, pages and sentences in other languages.
     Text,
     /// Comments of code.
     Comments,
@@ -114,10 +119,47 @@ fn in_text(file: &SourceFile, retired: &[RetiredWord]) -> Vec<String> {
     found
 }
 
+/// Retired words in descriptions of entries of the catalogue, which stand in its page.
+fn in_descriptions(file: &SourceFile, retired: &[RetiredWord]) -> Vec<String> {
+    // What does not parse is told by the check of sizes.
+    let Some(tree) = file.is_rust().then(|| file.syntax().ok()).flatten() else {
+        return Vec::new();
+    };
+    let mut search = Descriptions { file, retired, found: Vec::new() };
+    search.visit_file(tree);
+    search.found
+}
+
+struct Descriptions<'a> {
+    file: &'a SourceFile,
+    retired: &'a [RetiredWord],
+    found: Vec<String>,
+}
+
+impl<'ast> Visit<'ast> for Descriptions<'_> {
+    fn visit_field_value(&mut self, field: &'ast FieldValue) {
+        if let Member::Named(name) = &field.member
+            && DESCRIBING.iter().any(|one| name == one)
+            && let Expr::Lit(literal) = &field.expr
+            && let Lit::Str(text) = &literal.lit
+        {
+            let words: Vec<String> =
+                text.value().split_whitespace().map(str::to_lowercase).collect();
+            let words = words.join(" ");
+            let refused = self.retired.iter().filter(|one| one.scope == Scope::Text);
+            for one in refused.filter(|one| holds(&words, &one.word)) {
+                let place = self.file.at(text.span().start().line - 1);
+                self.found.push(format!("{place}: {}", refusal(one)));
+            }
+        }
+        visit::visit_field_value(self, field);
+    }
+}
+
 /// What of a file's lines is prose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Prose {
-    /// All of a page.
+    /// All of a page, and of sentences in other languages.
     Page,
     /// Behind `//`.
     Slashes,
@@ -138,9 +180,9 @@ impl Prose {
             return HASHED.contains(&name).then_some(Self::Hashes);
         };
         match extension.to_str()? {
-            "md" => Some(Self::Page),
+            "md" | "po" => Some(Self::Page),
             "rs" => Some(Self::Slashes),
-            "ts" | "tsx" | "c" | "h" => Some(Self::Blocks),
+            "ts" | "tsx" | "c" | "h" | "java" => Some(Self::Blocks),
             "toml" | "sh" => Some(Self::Hashes),
             _ => None,
         }
@@ -247,6 +289,16 @@ mod tests {
             ("crates/a/src/x.rs", "// Whoever asks.\n", 1),
             ("web/src/a.ts", "/**\n * A lookout.\n */\n", 1),
             ("web/src/a.css", "/* A lookout. */\n", 0),
+            ("apps/a/A.java", "/** A lookout. */\nclass A {} // Whoever asks.\n", 2),
+            ("apps/a/A.java", "String lookout = \"lookout\";\n", 0),
+            ("crates/a/languages/ko/a.po", "msgid \"the lookout\"\nmsgstr \"\"\n", 1),
+            (
+                "crates/a/src/x.rs",
+                "const A: A = A { doc: \"A\\nLookout.\", id: \"lookout\" };\n",
+                1,
+            ),
+            ("crates/a/src/x.rs", "fn f() { g(&A { summary: r#\"a lookout\"# }) }\n", 1),
+            ("crates/a/src/x.rs", "const A: A = A { doc: \"whoever, or outlookout\" };\n", 0),
             ("crates/a/src/x.bpf.c", "/*\n * A lookout.\n */\n// Whoever asks.\n", 2),
             ("crates/a/src/x.bpf.h", "int lookout; /* The lookout. */\n", 1),
             ("crates/a/src/x.bpf.h", "char lookout[] = \"a /* lookout\";\n", 0),

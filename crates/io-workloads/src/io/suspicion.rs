@@ -24,7 +24,7 @@ pub(super) fn suspicions(rates: &[(Operation, f64)], is_rotating: bool) -> Vec<S
         ));
     }
     let (limit, what) = if is_rotating {
-        (FASTEST_ROTATING, "a disk that turns")
+        (FASTEST_ROTATING, "a rotational disk")
     } else {
         (FASTEST_DEVICE, "a device")
     };
@@ -70,7 +70,7 @@ mod tests {
         let read = |mib: f64| [(Operation::RandomRead, mib * MIB)];
         assert_eq!(reasons(&read(1000.0), true), "");
         let why =
-            "random_read moved 1100 MiB/s, which is more than a disk that turns can (1024 MiB/s)";
+            "random_read moved 1100 MiB/s, which is more than a rotational disk can (1024 MiB/s)";
         assert_eq!(reasons(&read(1100.0), true), why);
         assert_eq!(reasons(&read(1100.0), false), "");
         assert!(reasons(&read(31_000.0), false).contains("more than a device can"));
