@@ -6,6 +6,7 @@
 
 mod circles;
 mod citations;
+mod file_seam;
 mod formats;
 mod house;
 mod imports;

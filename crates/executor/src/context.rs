@@ -197,7 +197,7 @@ impl ExecutorContext {
 ///
 /// # Errors
 /// When it cannot be made.
-pub(crate) fn make_scratch(path: &Path) -> Result<()> {
-    std::fs::create_dir_all(path)
-        .map_err(|error| Error::environment(format!("cannot make {}", path.display()), error))
+pub(crate) fn make_scratch(machine: &Machine, path: &Path) -> Result<()> {
+    let made = machine.files().make_directories(path);
+    made.map_err(|error| Error::environment(format!("cannot make {}", path.display()), error))
 }

@@ -114,6 +114,10 @@ impl Files for FailingFiles {
         self.below.real_path(path)
     }
 
+    fn owner(&self, path: &Path) -> io::Result<u32> {
+        self.below.owner(path)
+    }
+
     fn has_processes(&self) -> bool {
         self.below.has_processes()
     }

@@ -5,7 +5,7 @@ use crate::runtime_directory::{
 };
 use crate::user_directories::own_directories;
 use contract::{Error, ErrorKind, Result};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
@@ -14,7 +14,7 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use sys::{Machine, OpenFile, PrivateFiles};
+use sys::{FileAccess, Files, Machine, OpenFile, PrivateFiles};
 
 /// How long a start waits for a guardian that is still putting things back.
 const GUARDIAN_PATIENCE: Duration = Duration::from_secs(10);
@@ -178,7 +178,8 @@ fn announce(machine: &Machine, directory: &dyn PrivateFiles, purpose: &str) -> R
     }
     let noticed = Lock::notice(machine).map_or(Ok(()), |notice| {
         let notice = Path::new(notice);
-        tell_everybody(notice, &text).map_err(|error| cannot(notice, error))
+        let written = tell_everybody(&**machine.files(), notice, &text);
+        written.map_err(|error| cannot(notice, error))
     });
     told.and(noticed)
 }
@@ -267,17 +268,14 @@ fn directories_of(user: u32) -> Vec<PathBuf> {
     roots.into_iter().chain(own_directories(user)).collect()
 }
 
-/// Writes what everybody may read, in place of what was there.
-fn tell_everybody(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    const EVERYBODY_READS: u32 = 0o644;
-    match std::fs::remove_file(path) {
+/// Writes what everybody may read, in place of what was there. The program's umask takes only the
+/// right to write from others.
+fn tell_everybody(files: &dyn Files, path: &Path, text: &[u8]) -> std::io::Result<()> {
+    match files.remove(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).mode(EVERYBODY_READS).open(path)?;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(EVERYBODY_READS))?;
-    file.write_all(text)
+    files.open(path, FileAccess::Append)?.write_all(text)
 }
 
 /// What was told there by its owner, who must be that user.
@@ -432,8 +430,8 @@ mod tests {
         let start_ticks = start_ticks(&machine, pid).unwrap();
         let holder = LockHolder { pid, start_ticks, purpose: "campaign".to_owned() };
         let text = serde_json::to_vec(&holder).unwrap();
-        tell_everybody(&path, &text).unwrap();
-        tell_everybody(&path, &text).unwrap();
+        tell_everybody(&**machine.files(), &path, &text).unwrap();
+        tell_everybody(&**machine.files(), &path, &text).unwrap();
         let user = geteuid().as_raw();
         assert_eq!(noticed(&machine, &path, user), Some(holder));
         assert_eq!(noticed(&machine, &path, user + 1), None);

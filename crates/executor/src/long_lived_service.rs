@@ -231,8 +231,8 @@ impl LongLivedSlot {
         let (cgroup, server_groups) = long_lived_groups(context, &name, &servers)?;
         let scratch = context.scratch("long-lived");
         // Of the one before it.
-        let _ = sys::remove_tree(&scratch);
-        make_scratch(&scratch)?;
+        let _ = context.machine().files().remove_tree(&scratch);
+        make_scratch(context.machine(), &scratch)?;
         let launch = LaunchSpec {
             seed: trial.seed,
             scratch,

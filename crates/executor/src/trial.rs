@@ -220,7 +220,7 @@ impl TrialRun<'_> {
         if target.kind == StorageKind::Directory {
             let path = PathBuf::from(&target.path);
             self.context.journal().append(&JournalEntry::Directory { path: path.clone() })?;
-            make_scratch(&path)?;
+            make_scratch(self.context.machine(), &path)?;
         }
         self.context.enter_target(target);
         Ok(())

@@ -7,6 +7,8 @@
 //! `sys::Files`. A schedule is a number; the same number is the same schedule.
 
 #[cfg(test)]
+mod attempt_faults;
+#[cfg(test)]
 mod campaign_runs;
 #[cfg(test)]
 mod disk;

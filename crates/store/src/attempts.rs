@@ -4,8 +4,8 @@
 use crate::documents::{Head, hexadecimal};
 use crate::durable::{make_directories, read_limited_on, replace_on};
 use crate::known_records::KnownRecords;
-use crate::load::{read_state, read_state_on};
-use crate::lookup::{CampaignEntry, all};
+use crate::load::read_state_on;
+use crate::lookup::{CampaignEntry, all_on};
 use contract::shared_names::{COMMAND_LINE, SERVICE_COMMAND_LINE};
 use model::{
     Attempt, DOCUMENT_BYTES, Level, ParameterValue, Parameters, Plan, Subject, WorkloadPlan,
@@ -13,10 +13,8 @@ use model::{
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -385,7 +383,7 @@ impl Attempts {
 
     /// Why this user cannot read what the machine knows of its campaigns, where there is something.
     pub fn unreadable(&self) -> Option<io::Error> {
-        let error = fs::read_dir(self.file.with_file_name(COUNTS)).err()?;
+        let error = self.files.names(&self.file.with_file_name(COUNTS)).err()?;
         (error.kind() == io::ErrorKind::PermissionDenied).then_some(error)
     }
 
@@ -447,6 +445,19 @@ impl Attempts {
         Ok(file)
     }
 
+    /// Waits until the names of a new file and of its directory are stored.
+    fn sync_names(&self) -> io::Result<()> {
+        let above = self.file.ancestors().skip(1).take(2);
+        for directory in above.filter(|above| !above.as_os_str().is_empty()) {
+            match self.files.sync_directory(directory) {
+                // Somebody else made what lies there, and this user cannot open it.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                outcome => outcome?,
+            }
+        }
+        Ok(())
+    }
+
     fn count_asked(
         &self,
         plan: &Plan,
@@ -461,8 +472,8 @@ impl Attempts {
         // Two campaigns that begin at once are two.
         let _lock = self.locked()?;
         // No other name of a file: the user who put it there would choose what is counted in.
-        let mut file = sys::append_to(&self.file)?;
-        if file.metadata()?.nlink() > 1 {
+        let mut file = self.files.open(&self.file, FileAccess::Append)?;
+        if file.links()? > 1 {
             let why = "the file has another name, too: look who made it, and remove it";
             return Err(io::Error::other(why));
         }
@@ -476,15 +487,18 @@ impl Attempts {
         };
         let line = serde_json::to_string(&entry)? + "\n";
         let entry = entry.without(&self.defaults);
-        let read = entries(&file)?.into_iter();
+        let read = entries(&mut *file)?.into_iter();
         let known: Vec<Entry> = read.map(|known| known.without(&self.defaults)).collect();
-        let length = file.metadata()?.len();
+        let length = file.length()?;
+        if length == 0 {
+            self.sync_names()?;
+        }
         if let Err(error) = file.write_all(line.as_bytes()).and_then(|()| file.sync_data()) {
-            // Half a line would end all counting.
-            let _ = file.set_len(length);
+            // Half a line would end all counting, also after a cut of power.
+            let _ = file.set_length(length).and_then(|()| file.sync_data());
             return Err(error);
         }
-        if let Some(lost) = lost(&known, results, campaign, file.metadata()?.uid()) {
+        if let Some(lost) = self.lost(&known, results, campaign, file.owner()?) {
             let why = format!(
                 "it does not know {lost}, which was counted and lies in {}: it was lost, or that \
                  was counted elsewhere",
@@ -502,26 +516,28 @@ impl Attempts {
             since_unix_ns: known.first().map_or(unix_ns, |first| first.unix_ns),
         })
     }
+
+    /// A counted campaign of the same user that these entries lack, other than the one that begins.
+    fn lost(&self, known: &[Entry], results: &Path, begins: &str, user: u32) -> Option<String> {
+        let files = &*self.files;
+        let names: BTreeSet<&str> = known.iter().map(|entry| entry.campaign.as_str()).collect();
+        let times: BTreeSet<u64> = known.iter().map(|entry| entry.unix_ns).collect();
+        let is_lost = |campaign: &CampaignEntry| {
+            let (name, directory) = (campaign.name(), &campaign.directory);
+            // A directory may have another name since.
+            let is_known =
+                names.contains(name.as_str()) || times.contains(&campaign.created_unix_ns);
+            let is_own = || files.owner(directory).is_ok_and(|owner| owner == user);
+            let was_counted =
+                || read_state_on(files, directory).is_ok_and(|state| state.attempt.is_some());
+            name != begins && !is_known && is_own() && was_counted()
+        };
+        let all = all_on(files, results).unwrap_or_default();
+        all.iter().find(|campaign| is_lost(campaign)).map(CampaignEntry::name)
+    }
 }
 
-/// A counted campaign of the same user that these entries lack, other than the one that begins.
-fn lost(known: &[Entry], results: &Path, begins: &str, user: u32) -> Option<String> {
-    let names: BTreeSet<&str> = known.iter().map(|entry| entry.campaign.as_str()).collect();
-    let times: BTreeSet<u64> = known.iter().map(|entry| entry.unix_ns).collect();
-    let is_lost = |campaign: &CampaignEntry| {
-        let name = campaign.name();
-        // A directory may have another name since.
-        let is_known = names.contains(name.as_str()) || times.contains(&campaign.created_unix_ns);
-        let is_own = || fs::metadata(&campaign.directory).is_ok_and(|of| of.uid() == user);
-        let was_counted =
-            || read_state(&campaign.directory).is_ok_and(|state| state.attempt.is_some());
-        name != begins && !is_known && is_own() && was_counted()
-    };
-    let all = all(results).unwrap_or_default();
-    all.iter().find(|campaign| is_lost(campaign)).map(CampaignEntry::name)
-}
-
-fn entries(file: &File) -> io::Result<Vec<Entry>> {
+fn entries(file: &mut dyn OpenFile) -> io::Result<Vec<Entry>> {
     let mut text = String::new();
     file.take(LARGEST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST {
@@ -570,7 +586,8 @@ mod tests {
     use crate::fixtures::plan;
     use ::fixtures::{imported, subject, workload};
     use model::{ImportedDesign, ImportedOrder, Variant};
-    use std::os::unix::fs::PermissionsExt;
+    use std::fs::{self, File};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::sync::mpsc::channel;
 
     fn counted(attempts: &Attempts, plan: &Plan, results: &Path, number: u64) -> Attempt {

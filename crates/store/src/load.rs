@@ -233,7 +233,8 @@ pub fn is_campaign(directory: &Path) -> bool {
     is_campaign_on(&HostFiles, directory)
 }
 
-fn is_campaign_on(files: &dyn Files, directory: &Path) -> bool {
+/// The same of these files.
+pub fn is_campaign_on(files: &dyn Files, directory: &Path) -> bool {
     files.is_file(&directory.join("plan.json"))
 }
 

@@ -1,10 +1,9 @@
 //! Finding campaigns: by name for people, by plan for a resume.
 
-use crate::load::{is_campaign, read_environment, read_plan, read_state};
+use crate::load::{is_campaign, is_campaign_on, read_environment, read_plan, read_state_on};
 use crate::{CampaignState, durable::failed};
 use contract::{Error, Result};
 use model::{Fingerprint, Plan};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use sys::{FileAccess, Files, HostFiles};
@@ -101,18 +100,23 @@ pub fn finished(results: &Path) -> Result<Vec<PathBuf>> {
 /// # Errors
 /// When it cannot be listed.
 pub fn all(results: &Path) -> Result<Vec<CampaignEntry>> {
-    let entries = match fs::read_dir(results) {
-        Ok(entries) => entries,
+    all_on(&HostFiles, results)
+}
+
+/// The same of these files.
+pub(crate) fn all_on(files: &dyn Files, results: &Path) -> Result<Vec<CampaignEntry>> {
+    let names = match files.names(results) {
+        Ok(names) => names,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(failed("list", results, &error)),
     };
     let mut found = Vec::new();
-    for entry in entries {
-        let directory = entry.map_err(|error| failed("list", results, &error))?.path();
-        if !is_campaign(&directory) {
+    for name in names {
+        let directory = results.join(name);
+        if !is_campaign_on(files, &directory) {
             continue;
         }
-        let state = read_state(&directory).ok();
+        let state = read_state_on(files, &directory).ok();
         found.push(CampaignEntry {
             created_unix_ns: state.as_ref().map_or(0, |state| state.created_unix_ns),
             state: state.map(|state| state.state),
@@ -205,7 +209,7 @@ fn changed(began: &Fingerprint, identity: &Fingerprint) -> Option<String> {
 fn is_in_use(directory: &Path) -> bool {
     let path = directory.join(LOCK);
     // To look makes no file.
-    path.exists()
+    HostFiles.exists(&path)
         && HostFiles
             .open(&path, FileAccess::Lock)
             .is_ok_and(|file| matches!(file.try_lock(), Ok(false)))

@@ -128,6 +128,15 @@ pub trait Files: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// The id of the user whose file or directory it is, through a link; files of one user have one.
+    ///
+    /// # Errors
+    /// What stat(2) answers.
+    fn owner(&self, path: &Path) -> io::Result<u32> {
+        let _ = path;
+        Ok(0)
+    }
+
     /// Whether processes that are started are seen through it: not in a simulator.
     fn has_processes(&self) -> bool;
 
@@ -207,6 +216,22 @@ pub trait OpenFile: Read + Write + Seek + fmt::Debug + Send + Sync {
     /// # Errors
     /// What fstat(2) answers.
     fn identity(&self) -> io::Result<(u64, u64)>;
+
+    /// The id of its user; files of one user have one.
+    ///
+    /// # Errors
+    /// What fstat(2) answers.
+    fn owner(&self) -> io::Result<u32> {
+        Ok(0)
+    }
+
+    /// How many names it has (hard links); a simulated file has one.
+    ///
+    /// # Errors
+    /// What fstat(2) answers.
+    fn links(&self) -> io::Result<u64> {
+        Ok(1)
+    }
 
     /// Its descriptor, for a process to inherit; a simulated file has none.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;

@@ -10,7 +10,7 @@ use rustix::fs::FallocateFlags;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Its user writes, everybody reads.
@@ -105,6 +105,10 @@ impl Files for HostFiles {
         }
     }
 
+    fn owner(&self, path: &Path) -> io::Result<u32> {
+        Ok(fs::metadata(path)?.uid())
+    }
+
     fn has_processes(&self) -> bool {
         true
     }
@@ -166,6 +170,14 @@ impl OpenFile for File {
     fn identity(&self) -> io::Result<(u64, u64)> {
         let stat = rustix::fs::fstat(self)?;
         Ok((stat.st_dev, stat.st_ino))
+    }
+
+    fn owner(&self) -> io::Result<u32> {
+        Ok(self.metadata()?.uid())
+    }
+
+    fn links(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.nlink())
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {

@@ -188,13 +188,15 @@ fn name_of(item: &Item) -> Option<String> {
 }
 
 /// One path of a `use`.
-struct Used {
-    path: Vec<String>,
+pub struct Used {
+    /// Its names, from the first.
+    pub path: Vec<String>,
     /// The name that it brings; nothing of `*`.
-    name: Option<String>,
+    pub name: Option<String>,
 }
 
-fn uses(tree: &UseTree) -> Vec<Used> {
+/// All paths of a `use`.
+pub fn uses(tree: &UseTree) -> Vec<Used> {
     match tree {
         UseTree::Path(outer) => {
             let outer_name = outer.ident.to_string();

@@ -4,7 +4,7 @@ use super::test_names::{self, Tests};
 use super::tree::{SourceFile, SourceText};
 use super::type_names::{self, TypeName};
 use super::words::{self, RetiredWords};
-use super::{circles, phrases, sizes, text, venue_names};
+use super::{circles, file_seam, phrases, sizes, text, venue_names};
 use std::path::{Component, Path};
 
 /// What one file lists for the checks of all parts.
@@ -49,8 +49,10 @@ impl PartFindings {
             [text::check(file), sizes].concat()
         };
         let venues = lists.venues.as_ref().map(|names| venue_names::check(&files, names));
+        let mut of_files: Vec<String> = files.iter().flat_map(of_file).collect();
+        of_files.extend(file_seam::check(&files));
         Self {
-            of_files: files.iter().flat_map(of_file).collect(),
+            of_files,
             circles: circles::check(&files),
             words: words::in_texts(&files, &lists.retired),
             venues: venues.unwrap_or_default(),

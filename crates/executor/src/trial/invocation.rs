@@ -126,7 +126,7 @@ impl TrialRun<'_> {
             machine.target().map(|files| StorageTarget { path, ..files.clone() })
         });
         self.knobs.contribute(machine, &mut launch)?;
-        make_scratch(&launch.scratch)?;
+        make_scratch(machine, &launch.scratch)?;
         Ok(launch)
     }
 
