@@ -68,8 +68,6 @@ pub(crate) struct CampaignRuns {
     pub(crate) was_told: bool,
     /// Lines that a user was told of what somebody else changed.
     pub(crate) left_alone: Vec<String>,
-    /// Whether the last process that stored came as far as to have the campaign open.
-    pub(crate) is_opened: bool,
     /// Whether somebody else may change a setting while a trial has it.
     pub(crate) is_shared: bool,
     /// What somebody else would set transparent huge pages to: neither what they were nor a level.
@@ -100,7 +98,6 @@ impl CampaignRuns {
             is_finished: false,
             was_told: false,
             left_alone: Vec::new(),
-            is_opened: false,
             is_shared: false,
             other_thp: None,
             changed: None,
@@ -110,6 +107,11 @@ impl CampaignRuns {
     /// Whether it ended.
     pub(crate) fn is_finished(&self) -> bool {
         self.is_finished
+    }
+
+    /// How many records are promised to be on disk.
+    pub(crate) fn promised(&self) -> usize {
+        self.promised.len()
     }
 
     /// One process of `schedlab run`.
@@ -131,9 +133,7 @@ impl CampaignRuns {
     }
 
     fn attempt_to_store(&mut self, most: usize) -> Result<()> {
-        self.is_opened = false;
         let mut campaign = self.campaign()?;
-        self.is_opened = true;
         if campaign.state() == CampaignState::Finished {
             self.find_promised(&campaign);
             self.is_finished = true;

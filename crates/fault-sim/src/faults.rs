@@ -115,6 +115,12 @@ impl Faults {
         Self { errors: BTreeMap::from([(operation, EIO)]), ..Self::default() }
     }
 
+    /// This operation and the next one fail.
+    pub(crate) fn failing_at_two(operation: u64) -> Self {
+        let errors = [operation, operation + 1].map(|at| (at, EIO));
+        Self { errors: BTreeMap::from(errors), ..Self::default() }
+    }
+
     /// The disk is full from the beginning.
     pub(crate) fn full() -> Self {
         Self { full_from: Some(1), ..Self::default() }

@@ -183,11 +183,12 @@ impl Schedule {
     /// Cuts the power: what is there afterwards is stored.
     fn lose_power(&mut self) {
         self.facts.cuts += 1;
-        let has_lost_pages = self.machine.state().has_lost_pages;
+        let has_lost_journal = self.machine.state().has_lost_journal;
         self.machine.lose_power();
-        if has_lost_pages {
+        if has_lost_journal {
             // What a failed sync lost and a later process took for stored: known and not mended
             // (docs/adr/0046-one-seam-for-faults-of-files.md).
+            self.facts.excused = 1;
             return self.forget();
         }
         let text = self.read();

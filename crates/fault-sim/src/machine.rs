@@ -54,8 +54,9 @@ pub(crate) struct State {
     is_runtime_memory: bool,
     /// Bits of the journal were flipped: what it announces may be unknown.
     pub(crate) is_harmed: bool,
-    /// A sync that failed lost what it should have stored: after a cut of power files have holes.
-    pub(crate) has_lost_pages: bool,
+    /// A sync that failed lost what it should have stored of the journal: after a cut of power it
+    /// has holes.
+    pub(crate) has_lost_journal: bool,
     /// What broke a promise.
     violations: Vec<String>,
     told: Vec<String>,
@@ -84,7 +85,7 @@ impl SimulatedMachine {
             failures: 0,
             pipe: None,
             is_harmed: false,
-            has_lost_pages: false,
+            has_lost_journal: false,
             violations: Vec::new(),
             told: Vec::new(),
             is_traced,
@@ -223,7 +224,7 @@ impl SimulatedMachine {
         let mut state = self.state();
         // Without the directory there is no journal in it.
         let _ = state.disk.sync_directory(Path::new(RUNTIME));
-        state.has_lost_pages = false;
+        state.has_lost_journal = false;
     }
 
     /// The runtime directory has been there for long, on a disk: a cut of power leaves what was

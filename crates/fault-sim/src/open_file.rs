@@ -1,7 +1,7 @@
 //! Files of a simulated machine that are open: of its disk, and settings of its kernel.
 
 use crate::faults::{Fate, Operation};
-use crate::machine::SimulatedMachine;
+use crate::machine::{RUNTIME, SimulatedMachine};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
@@ -173,7 +173,8 @@ impl OpenFile for SimulatedFile {
         {
             let mut state = self.machine.state();
             if !state.is_dead() {
-                state.has_lost_pages |= state.disk.lose_pending(file);
+                let has_lost = state.disk.lose_pending(file);
+                state.has_lost_journal |= has_lost && self.path.starts_with(RUNTIME);
             }
         }
         synced

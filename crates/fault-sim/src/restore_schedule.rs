@@ -321,9 +321,10 @@ impl Schedule {
 
     fn lose_power(&mut self) {
         self.facts.cuts += 1;
-        let has_lost_pages = self.machine.state().has_lost_pages;
+        let has_lost_journal = self.machine.state().has_lost_journal;
         self.machine.lose_power();
-        if has_lost_pages || self.machine.state().is_harmed {
+        self.facts.excused |= u32::from(has_lost_journal);
+        if has_lost_journal || self.machine.state().is_harmed {
             // What they said is of another boot, and would be told as unknown.
             self.machine.forget_journal();
         }

@@ -38,6 +38,7 @@ fn all(count: u64, run: Run) -> (Vec<(u64, String)>, ScheduleFacts) {
                     found.1.cuts += facts.cuts;
                     found.1.errors += facts.errors;
                     found.1.left_alone += facts.left_alone;
+                    found.1.excused += facts.excused;
                 }
                 Err(why) => found.0.push((seed, why)),
             }

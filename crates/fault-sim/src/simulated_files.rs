@@ -35,7 +35,7 @@ impl Files for SimulatedMachine {
             return Ok(Box::new(SimulatedFile::of_kernel(self.clone(), path, opened)));
         }
         let is_there = self.state().disk.file(path).is_some();
-        let makes = !matches!(access, FileAccess::Read | FileAccess::Write);
+        let makes = matches!(access, FileAccess::Append | FileAccess::Replace | FileAccess::Lock);
         let operation = if makes && !is_there { Operation::Grow } else { Operation::Look };
         let file = self.perform((operation, path), |state, _| match state.disk.node(path) {
             Some(Node::Directory) => Err(libc::EISDIR),

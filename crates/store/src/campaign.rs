@@ -20,7 +20,7 @@ use model::{
 use rustix::io::Errno;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sys::{FileAccess, Files, HostFiles, OpenFile};
@@ -177,9 +177,6 @@ impl Campaign {
         let records = open_records(&*files, directory)?;
         let lock = take_lock(&*files, directory)?;
         let path = directory.join("records.jsonl");
-        // A process that was killed may have written a record and not synced it: what is counted
-        // from here on is on disk.
-        records.sync_all().map_err(|error| failed("sync", &path, &error))?;
         let scanned = scan_digests_on(&*files, &path)?;
         let state = read_state_on(&*files, directory)?;
         let origin = read_origin(&*files, directory, &plan)?;
@@ -209,9 +206,29 @@ impl Campaign {
         if let Some(caveat) = scanned.torn {
             // The caveat first: a crash between the two cuts again, and says so again.
             campaign.add_caveat(caveat)?;
-            campaign.cut().map_err(|error| failed("cut the torn record off", &path, &error))?;
         }
+        let stored = campaign.store_again(scanned.last_bytes);
+        stored.map_err(|error| failed("store what was appended to", &path, &error))?;
         Ok(campaign)
+    }
+
+    /// Makes sure that what is counted from here on is on disk, and nothing behind it. A process
+    /// that was killed may have written the last record and not synced it. Where a sync failed, the
+    /// kernel shows a record that it takes for stored and never stores (Rebello et al. 2020), so it
+    /// is written once more over itself: whatever of this reaches the disk is what should be there.
+    fn store_again(&mut self, last: u64) -> std::io::Result<()> {
+        if last > 0 {
+            let path = self.directory.join("records.jsonl");
+            let at = SeekFrom::Start(self.length.saturating_sub(last));
+            let mut line = Vec::new();
+            let records = &mut self.records;
+            records.seek(at)?;
+            records.take(last).read_to_end(&mut line)?;
+            let mut over = self.files.open(&path, FileAccess::Overwrite)?;
+            over.seek(at)?;
+            over.write_all(&line)?;
+        }
+        self.cut()
     }
 
     /// Removes a campaign that has no record.

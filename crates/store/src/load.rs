@@ -102,6 +102,7 @@ pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> 
         digests,
         is_bound: true,
         complete_bytes: 0,
+        last_bytes: 0,
         torn: None,
         counted: CountedNumbers::default(),
         parts: ReckonedParts::default(),

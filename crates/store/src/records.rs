@@ -31,6 +31,8 @@ pub struct Scan {
     pub is_bound: bool,
     /// Length of the complete lines in bytes.
     pub complete_bytes: u64,
+    /// Length of the last of them in bytes; 0 where there is none.
+    pub last_bytes: u64,
     /// The warning where something follows them.
     pub torn: Option<Caveat>,
     /// What is held of numbers: of these records, and of those before them.
@@ -96,6 +98,7 @@ fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) 
         digests: Vec::new(),
         is_bound: true,
         complete_bytes: 0,
+        last_bytes: 0,
         torn: None,
         counted: read.counted,
         parts: read.parts,
@@ -120,6 +123,9 @@ fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) 
         // Of records that are not kept nothing is held behind their batch.
         if kept == Kept::Records {
             scan.counted = held.counted();
+        }
+        if let Some(last) = batch.lines.last() {
+            scan.last_bytes = last.len() as u64;
         }
         scan.complete_bytes += batch.lines.iter().map(|line| line.len() as u64).sum::<u64>();
         if batch.is_last {

@@ -17,6 +17,8 @@ pub enum FileAccess {
     Write,
     /// For reading and appending; made where it is not there.
     Append,
+    /// For writing over what it holds; it must be there.
+    Overwrite,
     /// For writing, empty; made where it is not there.
     Replace,
     /// To be locked, and for nothing else; made where it is not there. Only its user can open it, and
@@ -26,8 +28,8 @@ pub enum FileAccess {
 
 /// Operations on paths. Errors are the kernel's answers.
 pub trait Files: fmt::Debug + Send + Sync {
-    /// Opens a file. What is read, appended to or replaced is a regular one: nothing else of that
-    /// name is waited for.
+    /// Opens a file. What is read, appended to, written over or replaced is a regular one: nothing
+    /// else of that name is waited for.
     ///
     /// # Errors
     /// What open(2) answers, and what it is instead where it is no regular file.

@@ -27,6 +27,7 @@ impl Files for HostFiles {
             FileAccess::Read => open_regular(path)?,
             FileAccess::Write => options.write(true).open(path)?,
             FileAccess::Append => append_to(path)?,
+            FileAccess::Overwrite => open_itself(options.write(true), path)?,
             FileAccess::Replace => {
                 open_itself(options.write(true).create(true).truncate(true), path)?
             }
@@ -276,12 +277,16 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("file");
         let open = |access| HostFiles.open(&path, access);
-        assert!(open(FileAccess::Read).is_err() && open(FileAccess::Write).is_err());
+        for access in [FileAccess::Read, FileAccess::Write, FileAccess::Overwrite] {
+            assert!(open(access).is_err(), "{access:?}");
+        }
         open(FileAccess::Append).unwrap().write_all(b"one").unwrap();
         open(FileAccess::Append).unwrap().write_all(b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"onetwo");
-        open(FileAccess::Write).unwrap().write_all(b"ONE").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"ONEtwo");
+        for (access, text) in [(FileAccess::Write, "ONE"), (FileAccess::Overwrite, "oNe")] {
+            open(access).unwrap().write_all(text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), format!("{text}two"));
+        }
         open(FileAccess::Replace).unwrap().write_all(b"x").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"x");
     }
@@ -294,7 +299,7 @@ mod tests {
         for elsewhere in [&file, &absent] {
             let link = home.path().join("link");
             std::os::unix::fs::symlink(elsewhere, &link).unwrap();
-            for access in [FileAccess::Append, FileAccess::Replace] {
+            for access in [FileAccess::Append, FileAccess::Overwrite, FileAccess::Replace] {
                 let error = HostFiles.open(&link, access).err().unwrap();
                 assert!(error.to_string().contains("a link has that name"), "{error}");
             }

@@ -92,6 +92,7 @@ mod tests {
                 append_to(&path).unwrap_err(),
                 open(FileAccess::Read),
                 open(FileAccess::Append),
+                open(FileAccess::Overwrite),
                 open(FileAccess::Replace),
             ];
             errors.iter().map(ToString::to_string).collect()
