@@ -2,11 +2,11 @@
 //! and its record after the other. Executor, guardian and store are the product's; a trial sets its
 //! levels, has no workload to run, and puts them back.
 
-use crate::kernel::{AUTOGROUP, BASE_SLICE, CPU1, Coupling, MIGRATION_COST, THP};
+use crate::kernel::{AUTOGROUP, BASE_SLICE, CPU1, Coupling, Knobs, MIGRATION_COST, THP};
 use crate::machine::{DATA, SimulatedMachine};
-use contract::{Error, Event, Interrupt, Phase, Result, TrialCatalogue};
+use contract::{Error, ErrorKind, Event, Interrupt, Phase, Result, TrialCatalogue};
 use executor::{
-    Executor, ExecutorSettings, Guardian, LONGEST_STANDSTILL, Lock, PermittedChanges,
+    Executor, ExecutorSettings, Guardian, Journal, LONGEST_STANDSTILL, Lock, PermittedChanges,
     StartGuardian, guard, restore_leftovers,
 };
 use model::{Fingerprint, Outcome, Plan, Record, Sample, Trial};
@@ -26,6 +26,17 @@ const BEGAN_UNIX_NS: u64 = 1_795_000_000_000_000_000;
 const STORED_VALUES: u32 = 90;
 /// What the next record may take.
 const RECORD_SPACE: u64 = 16 << 10;
+/// What a campaign may have in its directory.
+const OF_CAMPAIGN: [&str; 8] = [
+    "environment.json",
+    "experiment.toml",
+    "logs",
+    "plan.json",
+    "records.jsonl",
+    "state.json",
+    "traces",
+    "writer.lock",
+];
 /// A factor, its level, the file that it is written to, and what that holds then.
 type FactorLevel = (&'static str, &'static str, &'static str, &'static str);
 /// The two subjects that have levels.
@@ -74,6 +85,20 @@ pub(crate) struct CampaignRuns {
     pub(crate) other_thp: Option<&'static str>,
     /// What somebody else changed in a trial, to what, and how many operations had failed by then.
     pub(crate) changed: Option<(&'static str, &'static str, u64)>,
+    /// Where the campaign lay that the last process made and gave up, without a record.
+    discarded: Option<PathBuf>,
+    /// Runs that were refused and of which it is known that they left all as it was.
+    refused: u32,
+}
+
+/// What a run that is refused leaves as it is.
+struct StateBefore {
+    knobs: Knobs,
+    records: usize,
+    /// Whether an earlier process left nothing to put back.
+    is_settled: bool,
+    /// Operations that had failed, but writing settings.
+    failures: u64,
 }
 
 /// The trial of a run that has a machine, or the record of one that only stores.
@@ -101,6 +126,8 @@ impl CampaignRuns {
             is_shared: false,
             other_thp: None,
             changed: None,
+            discarded: None,
+            refused: 0,
         }
     }
 
@@ -116,9 +143,11 @@ impl CampaignRuns {
 
     /// One process of `schedlab run`.
     pub(crate) fn run(&mut self) -> Result<()> {
+        let before = self.state_before();
         let outcome = self.attempt();
         if let Err(error) = &outcome {
             self.hear(error);
+            self.check_refusal(error, &before);
         }
         outcome
     }
@@ -189,7 +218,7 @@ impl CampaignRuns {
             Ok(executor) => executor,
             Err(error) => {
                 if campaign.record_count() == 0 {
-                    self.directory = None;
+                    self.discarded = self.directory.take();
                     // As `lab` does; one that stays does no harm.
                     let _ = campaign.discard();
                 }
@@ -394,10 +423,62 @@ impl CampaignRuns {
         Some(place)
     }
 
-    /// Whether files of workloads are left where this campaign has them.
-    pub(crate) fn has_scratch(&self) -> bool {
-        let scratch = self.directory.as_ref().map(|directory| directory.join("scratch"));
-        scratch.is_some_and(|scratch| self.machine.state().disk.node(&scratch).is_some())
+    /// Names in the campaign's directory that are none of its files, as those of workloads and of
+    /// documents that were not written to their end.
+    pub(crate) fn left_names(&self) -> Vec<String> {
+        let state = self.machine.state();
+        let names = self.directory.as_ref().and_then(|directory| state.disk.names(directory).ok());
+        let mut names = names.unwrap_or_default();
+        names.retain(|name| !OF_CAMPAIGN.contains(&name.as_str()));
+        names
+    }
+
+    /// Runs that were refused and left all as it was.
+    pub(crate) fn refused(&self) -> u32 {
+        self.refused
+    }
+
+    fn state_before(&mut self) -> StateBefore {
+        self.discarded = None;
+        let machine = self.machine.machine();
+        let journal = self.machine.undisturbed(|| Journal::read(&machine));
+        let state = self.machine.state();
+        StateBefore {
+            knobs: state.kernel.knobs().clone(),
+            records: self.promised.len(),
+            is_settled: !state.is_harmed && journal.is_ok_and(|text| text.is_empty()),
+            failures: state.failures - state.refused_settings,
+        }
+    }
+
+    /// What this machine cannot do is refused with a remedy; nothing ran, and nothing was changed
+    /// (invariant 10). Where more failed than writing settings, what was changed meanwhile may be
+    /// left to the next process.
+    fn check_refusal(&mut self, error: &Error, before: &StateBefore) {
+        if error.kind != ErrorKind::Unsupported {
+            return;
+        }
+        if error.remedy.is_empty() {
+            self.machine.blame(format!("a refusal says nothing of what to do: {error:?}"));
+        }
+        if self.promised.len() != before.records {
+            self.machine.blame(format!("trials ran before a refusal: {error:?}"));
+        }
+        let state = self.machine.state();
+        let has_failed = state.failures - state.refused_settings != before.failures;
+        let is_as_before = *state.kernel.knobs() == before.knobs;
+        let is_left = self.discarded.as_ref().is_some_and(|left| state.disk.node(left).is_some());
+        drop(state);
+        if has_failed || !before.is_settled {
+            return;
+        }
+        self.refused += 1;
+        if !is_as_before {
+            self.machine.blame(format!("something was changed before a refusal: {error:?}"));
+        }
+        if is_left {
+            self.machine.blame(format!("a run that was refused left a directory: {error:?}"));
+        }
     }
 
     /// One process of `schedlab restore`. Nothing is returned where it could not be begun.
@@ -426,7 +507,7 @@ impl CampaignRuns {
 
     /// A user reads what went wrong.
     fn hear(&mut self, error: &Error) {
-        self.was_told |= error.kind == contract::ErrorKind::RestoreIncomplete;
+        self.was_told |= error.kind == ErrorKind::RestoreIncomplete;
         let lines = error.cause.split("; ").filter(|line| line.ends_with("left alone)"));
         self.left_alone.extend(lines.map(str::to_owned));
         self.judge(error);

@@ -48,6 +48,8 @@ pub(crate) struct State {
     processes: u64,
     /// Operations that failed by a fault.
     pub(crate) failures: u64,
+    /// Those of them that wrote a setting of the kernel.
+    pub(crate) refused_settings: u64,
     /// What a guardian was sent that watches.
     pipe: Option<File>,
     /// Whether what lies in the runtime directory is gone without power.
@@ -83,6 +85,7 @@ impl SimulatedMachine {
             handles: GUARDIAN,
             processes: 0,
             failures: 0,
+            refused_settings: 0,
             pipe: None,
             is_harmed: false,
             has_lost_journal: false,
@@ -310,7 +313,9 @@ impl State {
             fate = Fate::Fails(libc::EIO);
         }
         let count = self.faults.count();
-        self.failures += u64::from(matches!(fate, Fate::Fails(_)));
+        let has_failed = matches!(fate, Fate::Fails(_));
+        self.failures += u64::from(has_failed);
+        self.refused_settings += u64::from(has_failed && operation == Operation::Set);
         self.tell(|| format!("{count} {operation:?} {} {fate:?}", path.display()));
         fate
     }

@@ -41,6 +41,8 @@ pub(crate) struct ScheduleFacts {
     /// 1 where the journal may lack what a failed sync lost of it, after a cut of power: known and
     /// not mended (docs/adr/0046-one-seam-for-faults-of-files.md). Of many schedules, how many.
     pub(crate) excused: u32,
+    /// Runs that were refused, with a remedy, and left all as it was.
+    pub(crate) refused: u32,
 }
 
 /// How a process ended.
@@ -105,6 +107,7 @@ impl Schedule {
         go: impl FnOnce(&mut Self) -> Result<(), String>,
     ) -> Result<ScheduleFacts, String> {
         let panicked = go(&mut self).err();
+        self.facts.refused = self.campaign.refused();
         outcome_of(&self.machine, panicked, self.facts)
     }
 
@@ -133,8 +136,9 @@ impl Schedule {
         self.put_back()?;
         self.campaign.check_records();
         // A cut of power may bring a name back that was removed and not synced.
-        if self.facts.cuts == 0 && self.campaign.has_scratch() {
-            self.machine.blame("files of workloads are left");
+        let left = self.campaign.left_names();
+        if self.facts.cuts == 0 && !left.is_empty() {
+            self.machine.blame(format!("these are left beside the campaign: {left:?}"));
         }
         self.check_end();
         Ok(())

@@ -39,6 +39,7 @@ fn all(count: u64, run: Run) -> (Vec<(u64, String)>, ScheduleFacts) {
                     found.1.errors += facts.errors;
                     found.1.left_alone += facts.left_alone;
                     found.1.excused += facts.excused;
+                    found.1.refused += facts.refused;
                 }
                 Err(why) => found.0.push((seed, why)),
             }
@@ -90,6 +91,7 @@ fn no_schedule_of_faults_loses_a_knob_a_record_or_a_warning() {
     if let Some(facts) = check(count, schedule::run) {
         // What somebody else changed is never mistaken for ours by rule.
         assert!(u64::from(facts.left_alone) >= count / 1000, "{facts:?}");
+        assert!(u64::from(facts.refused) >= count / 1000, "{facts:?}");
     }
 }
 
