@@ -237,10 +237,11 @@ impl Journal {
     }
 }
 
-/// The first number that no setting of these has, nor any later one.
+/// The first number that no setting of these has, nor any later one. So many that one of the largest
+/// is reached no journal has: somebody else wrote such a number, and no other can follow the last.
 fn number_after(entries: &[JournalEntry]) -> u64 {
     let numbers = entries.iter().filter_map(|entry| match entry {
-        JournalEntry::Setting { id, .. } => Some(*id),
+        JournalEntry::Setting { id, .. } => Some(*id).filter(|id| *id < u64::MAX / 2),
         _ => None,
     });
     numbers.max().map_or(0, |id| id + 1)
@@ -320,6 +321,19 @@ mod tests {
 
     fn machine(directory: &Path) -> Machine {
         Machine::fake(directory, directory).unwrap()
+    }
+
+    #[test]
+    fn the_largest_number_of_a_setting_leaves_numbers_for_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = Journal::open(&machine, permitted()).unwrap();
+        for id in [4, u64::MAX] {
+            journal.append(&setting(id)).unwrap();
+        }
+        drop(journal);
+        let mut journal = Journal::open(&machine, permitted()).unwrap();
+        assert_eq!([journal.next_id(), journal.next_id()], [5, 6]);
     }
 
     #[test]

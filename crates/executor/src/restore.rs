@@ -525,11 +525,12 @@ fn announce_left_alone(
     open: &Open,
     left: Vec<OpenSetting>,
 ) -> Vec<(u64, OpenSetting)> {
-    let mut next_id = open.settings.keys().max().map_or(0, |id| id + 1);
+    // Only a journal that cannot be written gives no numbers; nothing is noted in it.
+    let mut next_id = open.settings.keys().max().map_or(0, |id| id.saturating_add(1));
     let mut announced = Vec::new();
     for setting in left {
         let id = notes.journal.as_mut().map_or(next_id, |journal| journal.next_id());
-        next_id = id + 1;
+        next_id = id.saturating_add(1);
         notes.add(&JournalEntry::Setting {
             id,
             factor: setting.factor.clone(),
