@@ -112,6 +112,7 @@ targets! {
     shaped_bundle,
     shaped_campaign,
     shaped_histogram,
+    shaped_journal,
     shaped_workbook,
     task_schedstat,
     wire_frames,

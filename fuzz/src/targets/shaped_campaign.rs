@@ -1,5 +1,7 @@
 //! Campaigns of which some places are something else: numbers below zero and at edges, nothing
-//! where something is expected, texts that are hostile. What is read is judged and drawn.
+//! where something is expected, texts that are hostile. What is read is judged and drawn. Half of
+//! them are stored anew before their state, findings and environment are changed, so that records
+//! are bound to each other and to their plan: only then is read what lies behind the chain.
 
 use super::event_log::campaign;
 use super::{OwnTarget, Reaction};
@@ -10,13 +12,30 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use store::Campaign;
 
 pub const TARGET: OwnTarget =
     OwnTarget { name: "shaped-campaign", words: &["0", "1", "20010", "30000", "4", "@@"], run };
 
-/// Places that are changed in one campaign.
+/// Places that are changed in one campaign, of plan and records and then of what is made of them.
 const MOST_CHANGES: usize = 8;
+/// What is made of plan and records, and changed after them where it is there.
+const MADE: [&str; 3] = ["state.json", "findings.json", "environment.json"];
+/// What the plan of a campaign is said to be made from that is stored anew, and when.
+const ORIGIN: &str = "title = \"effect\"\n";
+const BEGAN_UNIX_NS: u64 = 1_795_401_087_797_635_880;
+
+/// Findings of the campaign as it is: judging takes longer than reading.
+static FINDINGS: LazyLock<io::Result<String>> = LazyLock::new(|| {
+    let home = tempfile::tempdir()?;
+    let directory = home.path().join("effect");
+    campaign(&directory)?;
+    end(&directory)?;
+    let loaded = lab::load(&directory).map_err(io::Error::other)?;
+    Ok(serde_json::to_string(&lab::judge_records(&loaded))?)
+});
 
 /// What may stand in any place.
 fn replacements() -> [Value; 16] {
@@ -44,13 +63,13 @@ fn run(bytes: &[u8]) -> Reaction {
     let mut choices = Choices::of(bytes);
     let Ok(home) = tempfile::tempdir() else { return Reaction::Refused };
     let directory = home.path().join("effect");
-    if campaign(&directory).and_then(|_| change(&directory, &mut choices)).is_err() {
-        return Reaction::Refused;
-    }
+    let changed = campaign(&directory).and_then(|_| change(&directory, &mut choices));
+    let Ok(directory) = changed else { return Reaction::Refused };
     // The page is mostly a script of our own.
     let is_looked_at =
         |renderer: &dyn Renderer| renderer.is_text() && renderer.describe().id != "html";
-    match told(&directory, is_looked_at) {
+    let findings = store::load_findings(&directory);
+    match told(&directory, is_looked_at).and(findings.map(drop)) {
         Ok(()) => Reaction::Accepted,
         Err(_) => Reaction::Refused,
     }
@@ -60,7 +79,7 @@ fn run(bytes: &[u8]) -> Reaction {
 fn told(directory: &Path, is_meant: fn(&dyn Renderer) -> bool) -> contract::Result<()> {
     let loaded = lab::load(directory)?;
     let findings = lab::judge_records(&loaded);
-    let environment = Fingerprint::default();
+    let environment = loaded.environment.clone().unwrap_or_default();
     let report = report::view(&Inputs {
         plan: &loaded.plan,
         records: &loaded.records,
@@ -100,17 +119,65 @@ fn told(directory: &Path, is_meant: fn(&dyn Renderer) -> bool) -> contract::Resu
     Ok(())
 }
 
-/// Changes the files of a campaign: how many places, then for each a document, a place in it, and
-/// what stands there instead.
-fn change(directory: &Path, choices: &mut Choices<'_>) -> io::Result<()> {
+/// Changes the files of a campaign, and tells where it lies then: whether it is stored anew, what is
+/// changed of plan and records before that, and of the other documents after it.
+fn change(directory: &Path, choices: &mut Choices<'_>) -> io::Result<PathBuf> {
+    let is_stored_anew = choices.below(2) == 1;
     let (plan, records) = (directory.join("plan.json"), directory.join("records.jsonl"));
-    let state = directory.join("state.json");
-    // Only a campaign that ended has verdicts.
-    fs::write(&state, fs::read_to_string(&state)?.replace("unfinished", "finished"))?;
+    end(directory)?;
     let mut documents = vec![serde_json::from_str::<Value>(&fs::read_to_string(&plan)?)?];
     for line in fs::read_to_string(&records)?.lines() {
         documents.push(serde_json::from_str(line)?);
     }
+    change_documents(&mut documents, choices);
+    let mut lines = documents.iter().map(Value::to_string);
+    fs::write(&plan, lines.next().unwrap_or_default())?;
+    fs::write(&records, lines.map(|line| line + "\n").collect::<String>())?;
+    let directory = if is_stored_anew {
+        stored_anew(directory).map_err(io::Error::other)?
+    } else {
+        directory.to_owned()
+    };
+    let findings = FINDINGS.as_ref().map_err(|error| io::Error::other(error.to_string()))?;
+    fs::write(directory.join("findings.json"), findings)?;
+    let made = MADE.iter().map(|name| directory.join(name));
+    let made: Vec<PathBuf> = made.filter(|path| path.is_file()).collect();
+    let mut documents: Vec<Value> = Vec::new();
+    for path in &made {
+        documents.push(serde_json::from_str(&fs::read_to_string(path)?)?);
+    }
+    change_documents(&mut documents, choices);
+    for (path, document) in made.iter().zip(&documents) {
+        fs::write(path, document.to_string())?;
+    }
+    Ok(directory)
+}
+
+/// Only a campaign that ended has verdicts.
+fn end(directory: &Path) -> io::Result<()> {
+    let state = directory.join("state.json");
+    fs::write(&state, fs::read_to_string(&state)?.replace("unfinished", "finished"))
+}
+
+/// Stores plan and records that can be read as a campaign of this version, beside the other one.
+fn stored_anew(directory: &Path) -> contract::Result<PathBuf> {
+    let loaded = store::load(directory)?;
+    let results = directory.with_extension("results");
+    let mut campaign = Campaign::create(&results, &loaded.plan, ORIGIN, BEGAN_UNIX_NS, 0)?;
+    let release = ("kernel.release".to_owned(), "simulated".to_owned());
+    let digest = campaign.save_fingerprint(&Fingerprint(BTreeMap::from([release])))?;
+    let mut records = loaded.records.to_vec();
+    for record in &mut records {
+        model::RECORD_FORMAT.clone_into(&mut record.format);
+        record.fingerprint.clone_from(&digest);
+    }
+    campaign.append_all(records)?;
+    campaign.mark_finished()?;
+    Ok(campaign.directory().to_owned())
+}
+
+/// How many places, then for each a document, a place in it, and what stands there instead.
+fn change_documents(documents: &mut [Value], choices: &mut Choices<'_>) {
     let replacements = replacements();
     for _ in 0..choices.below(MOST_CHANGES) {
         let count = documents.len();
@@ -122,9 +189,6 @@ fn change(directory: &Path, choices: &mut Choices<'_>) -> io::Result<()> {
             *value = choices.one_of(&replacements).clone();
         }
     }
-    let mut lines = documents.iter().map(Value::to_string);
-    fs::write(&plan, lines.next().unwrap_or_default())?;
-    fs::write(&records, lines.map(|line| line + "\n").collect::<String>())
 }
 
 /// Pointers (RFC 6901) to every place of a document but the whole of it, each before what is in it.
@@ -274,6 +338,36 @@ mod tests {
         fs::write(&path, serde_json::to_string(&findings).unwrap()).unwrap();
         let broken = broken(&path, || store::load_findings(&directory).map(drop));
         assert_eq!(broken, [""; 0]);
+    }
+
+    #[test]
+    fn a_campaign_that_is_stored_anew_is_bound_and_what_was_changed_before_is_no_flaw() {
+        let home = tempfile::tempdir().unwrap();
+        // Stored anew; then one change: of the second document, the first record, the place of its
+        // duration, to 0.
+        let record = include_str!("campaign/records.jsonl").lines().next().unwrap();
+        let mut places = Vec::new();
+        collect(&serde_json::from_str(record).unwrap(), "", &mut places);
+        let place = places.iter().position(|place| place == "/duration_ns").unwrap();
+        let place = b'0' + u8::try_from(place).unwrap();
+        let with_change = [b'1', b'1', b'1', b'0', place, b'3'];
+        for (bytes, has_changed) in [(&b"1"[..], false), (&with_change[..], true)] {
+            let directory = home.path().join(format!("effect-{has_changed}"));
+            campaign(&directory).unwrap();
+            let stored = change(&directory, &mut Choices::of(bytes)).unwrap();
+            assert_ne!(stored, directory);
+            let loaded = store::load(&stored).unwrap();
+            assert_eq!(loaded.flaws, []);
+            assert!(loaded.records.iter().all(|record| record.chain.is_some()));
+            assert_eq!(loaded.records[0].duration_ns == 0, has_changed);
+            assert!(loaded.environment.is_some());
+            told(&stored, is_text).unwrap();
+        }
+        // Findings are changed where the first list of changes is empty.
+        let directory = home.path().join("findings");
+        campaign(&directory).unwrap();
+        let changed = change(&directory, &mut Choices::of(b"0011000")).unwrap();
+        assert!(store::load_findings(&changed).is_err(), "it has no format");
     }
 
     #[test]
