@@ -16,6 +16,7 @@ mod format;
 mod harness;
 mod install;
 mod kernels;
+mod mutants;
 mod nightly;
 mod notices;
 mod parallel;
@@ -139,6 +140,16 @@ enum Command {
         #[arg(long)]
         smoke: bool,
     },
+    /// Break what must survive a crash a line at a time, and look whether the simulator of faults
+    /// notices (needs cargo-mutants; hours)
+    Mutants {
+        /// Only one of N parts, K from 0
+        #[arg(long, value_name = "K/N")]
+        shard: Option<mutants::Shard>,
+        /// Only look whether the configuration names what is there
+        #[arg(long)]
+        smoke: bool,
+    },
     /// Two complete runs of the tests at once, from two clones
     Twice {
         /// Only show that it still runs: one test, twice at once in this clone
@@ -203,6 +214,7 @@ fn run(command: Command) -> CommandResult {
         Command::Soak(amount) => soaks::soak(&cargo, amount),
         Command::VmSoak(amount) => soaks::vm_soak(&cargo, amount),
         Command::External { smoke } => soaks::external(&cargo, Scale::of(smoke)),
+        Command::Mutants { shard, smoke } => mutants::mutants(&cargo, Scale::of(smoke), shard),
         Command::Twice { smoke } => twice::twice(&cargo, Scale::of(smoke)),
         Command::Install(destination) => install::install(&cargo, &destination),
     }

@@ -4,7 +4,7 @@
 use crate::cargo::{Cargo, succeed};
 use crate::harness::{self, Scale};
 use crate::problems::{CommandResult, Problems};
-use crate::{coverage, rustdoc, soaks, twice};
+use crate::{coverage, mutants, rustdoc, soaks, twice};
 use std::collections::BTreeSet;
 
 /// One of them.
@@ -36,6 +36,7 @@ pub const STEPS: &[NightlyStep] = &[
         coverage::fuzz(cargo, scale, GUIDED_SECONDS, 1, &[])
     }),
     NightlyStep::of_tests("faults", soaks::faults),
+    NightlyStep::of("mutants", mutants::of_night),
     NightlyStep::of_tests("soak", |cargo, scale| {
         soaks::soak(cargo, soaks::HostAmount::of_night(scale))
     }),

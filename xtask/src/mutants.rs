@@ -1,0 +1,235 @@
+//! `cargo xtask mutants`: what must survive a crash is broken a line at a time, and the simulator of
+//! faults alone has to notice (docs/adr/0046-one-seam-for-faults-of-files.md).
+//!
+//! cargo-mutants makes the mutants and tries them, as `.cargo/mutants.toml` says. Nothing else needs
+//! it, so that nothing installs it.
+
+use crate::cargo::Cargo;
+use crate::harness::Scale;
+use crate::problems::{CommandResult, Problems};
+use serde::Deserialize;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const CONFIGURATION: &str = ".cargo/mutants.toml";
+/// What became of each mutant, below the directory that the configuration names.
+const OUTCOMES: &str = "mutants.out/outcomes.json";
+const MISSING: &str = "cargo-mutants is not here: `cargo install --locked cargo-mutants`";
+/// Schedules of campaigns for each mutant, unless somebody says how many; as many as mutants that
+/// were made by hand had.
+const SCHEDULES: (&str, &str) = ("SCHEDLAB_FAULT_SCHEDULES", "2000");
+/// All mutants take many hours: a night has one of so many parts, by its date.
+const NIGHTS: u64 = 20;
+const DAY_SECONDS: u64 = 86_400;
+/// Of all mutants that can be built, in percent.
+const LEAST_CAUGHT: u64 = 90;
+/// How cargo-mutants ends when it tried all: each was caught, some were missed, some did not end.
+const TRIED: [i32; 3] = [0, 2, 3];
+
+/// One of several parts of all mutants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which one, from 0.
+    index: u64,
+    count: u64,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(index, count)| {
+            let (index, count) = (index.parse().ok()?, count.parse().ok()?);
+            (index < count).then_some(Self { index, count })
+        });
+        numbers.ok_or_else(|| "it is K/N, with K from 0 and below N".to_owned())
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.index, self.count)
+    }
+}
+
+/// What of the configuration is looked at.
+#[derive(Deserialize)]
+struct Configuration {
+    examine_globs: Vec<String>,
+    test_package: Vec<String>,
+    output: PathBuf,
+}
+
+/// How many mutants came to what.
+#[derive(Debug, Deserialize)]
+struct Outcomes {
+    total_mutants: u64,
+    caught: u64,
+    timeout: u64,
+    missed: u64,
+}
+
+/// The part of a night. Where cargo-mutants is not installed, that is said.
+pub fn of_night(cargo: &Cargo, scale: Scale) -> CommandResult {
+    if scale == Scale::Whole && is_installed(cargo) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let index = now.as_secs() / DAY_SECONDS % NIGHTS;
+        return mutants(cargo, scale, Some(Shard { index, count: NIGHTS }));
+    }
+    smoke(cargo)
+}
+
+/// Makes all mutants, or those of a part, and tries each. A smoke run looks whether the
+/// configuration names what is there.
+pub fn mutants(cargo: &Cargo, scale: Scale, shard: Option<Shard>) -> CommandResult {
+    if scale == Scale::Smoke {
+        return smoke(cargo);
+    }
+    let configuration = configuration(cargo.root())?;
+    if !is_installed(cargo) {
+        return Err(Problems::one(MISSING));
+    }
+    let mut command = cargo.command(["mutants", "--workspace", "--no-shuffle"]);
+    if let Some(shard) = shard {
+        command.arg("--shard").arg(shard.to_string());
+    }
+    if std::env::var_os(SCHEDULES.0).is_none() {
+        command.env(SCHEDULES.0, SCHEDULES.1);
+    }
+    let status = command
+        .status()
+        .map_err(|error| Problems::one(format!("cannot start cargo mutants: {error}")))?;
+    if !status.code().is_some_and(|code| TRIED.contains(&code)) {
+        return Err(Problems::one(format!("cargo mutants did not try all: {status}")));
+    }
+    let path = cargo.root().join(&configuration.output).join(OUTCOMES);
+    let outcomes: Outcomes = fs::read_to_string(&path)
+        .map_err(|error| error.to_string())
+        .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
+        .map_err(|error| Problems::one(format!("cannot read {}: {error}", path.display())))?;
+    judged(&outcomes, shard)
+}
+
+fn smoke(cargo: &Cargo) -> CommandResult {
+    configuration(cargo.root())?;
+    if !is_installed(cargo) {
+        // Also where skips are refused: no machine has it that nobody gave it.
+        println!("test: UNSUPPORTED HERE: {MISSING}");
+    }
+    Ok(())
+}
+
+fn is_installed(cargo: &Cargo) -> bool {
+    let mut command = cargo.command(["mutants", "--version"]);
+    command.stdin(Stdio::null()).output().is_ok_and(|output| output.status.success())
+}
+
+/// The configuration, all of whose files and packages are there: mutants of a file that was renamed
+/// would be missed by nobody.
+fn configuration(root: &Path) -> Result<Configuration, Problems> {
+    let failed = |error: String| Problems::one(format!("{CONFIGURATION}: {error}"));
+    let text = fs::read_to_string(root.join(CONFIGURATION));
+    let text = text.map_err(|error| failed(error.to_string()))?;
+    let configuration: Configuration =
+        toml::from_str(&text).map_err(|error| failed(error.to_string()))?;
+    let globs = configuration.examine_globs.iter().filter(|glob| !is_there(root, glob));
+    let mut absent: Vec<String> =
+        globs.map(|glob| format!("{CONFIGURATION}: there is no {glob}")).collect();
+    let is_package = |name: &str| root.join("crates").join(name).join("Cargo.toml").is_file();
+    let packages = configuration.test_package.iter().filter(|name| !is_package(name));
+    absent.extend(packages.map(|name| format!("{CONFIGURATION}: there is no package {name}")));
+    Problems::outcome(absent)?;
+    Ok(configuration)
+}
+
+/// Whether there is a file of this name, in which one `*` may stand for a part of its last name.
+fn is_there(root: &Path, glob: &str) -> bool {
+    let (folder, pattern) = glob.rsplit_once('/').unwrap_or(("", glob));
+    let Some((begin, end)) = pattern.split_once('*') else { return root.join(glob).is_file() };
+    let names = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
+    names
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .any(|name| name.strip_prefix(begin).is_some_and(|rest| rest.ends_with(end)))
+}
+
+/// A part is told, and all together have to reach the limit: a part has few.
+fn judged(outcomes: &Outcomes, shard: Option<Shard>) -> CommandResult {
+    let Outcomes { total_mutants, caught, timeout, missed } = outcomes;
+    // A schedule that does not end is noticed, too.
+    let noticed = caught + timeout;
+    let built = noticed + missed;
+    let part = shard.map_or(String::new(), |shard| format!(" in part {shard}"));
+    println!(
+        "mutants: {total_mutants}{part}, {built} of which can be built; the simulator notices \
+         {noticed} ({} %), {timeout} of them by not ending",
+        (noticed * 100).checked_div(built).unwrap_or_default()
+    );
+    if *total_mutants == 0 {
+        return Err(Problems::one("there is no mutant"));
+    }
+    if shard.is_none() && noticed * 100 < LEAST_CAUGHT * built {
+        return Err(Problems::one(format!(
+            "{missed} of {built} mutants are not noticed by the simulator of faults, and \
+             {LEAST_CAUGHT} % have to be: see missed.txt beside outcomes.json"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_a_number_below_how_many_there_are() {
+        assert_eq!("3/20".parse::<Shard>(), Ok(Shard { index: 3, count: 20 }));
+        for text in ["20/20", "1", "a/2", "-1/2", "1/0", ""] {
+            assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+        assert_eq!("0/1".parse::<Shard>().unwrap().to_string(), "0/1");
+    }
+
+    #[test]
+    fn nine_in_ten_of_all_mutants_that_can_be_built_have_to_be_noticed() {
+        let outcome = |caught, timeout, missed, shard| {
+            judged(&Outcomes { total_mutants: 100, caught, timeout, missed }, shard)
+        };
+        assert!(outcome(80, 10, 10, None).is_ok());
+        assert!(outcome(80, 9, 11, None).is_err());
+        // What cannot be built says nothing.
+        assert!(outcome(9, 0, 1, None).is_ok());
+        let part = Some(Shard { index: 0, count: 20 });
+        assert!(outcome(1, 0, 9, part).is_ok());
+        let none = Outcomes { total_mutants: 0, caught: 0, timeout: 0, missed: 0 };
+        assert!(judged(&none, part).is_err());
+    }
+
+    #[test]
+    fn a_file_or_package_that_the_configuration_names_and_that_is_gone_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let found = || match configuration(root.path()) {
+            Ok(_) => String::new(),
+            Err(problems) => problems.to_string(),
+        };
+        assert!(found().starts_with(CONFIGURATION));
+        let text = "examine_globs = [\"crates/a/src/b*.rs\", \"crates/a/src/c.rs\"]\n\
+            test_package = [\"sim\"]\noutput = \"target\"\n";
+        write(CONFIGURATION, text);
+        let told = "there is no crates/a/src/b*.rs\nthere is no crates/a/src/c.rs\n\
+            there is no package sim\n";
+        assert_eq!(found().replace(&format!("{CONFIGURATION}: "), ""), told);
+        write("crates/a/src/b_text.rs", "");
+        write("crates/a/src/c.rs", "");
+        write("crates/sim/Cargo.toml", "");
+        assert_eq!(found(), "");
+    }
+}
