@@ -31,14 +31,21 @@ pub struct Error {
 }
 
 impl Error {
-    /// A failure of the given kind.
+    /// A failure of the given kind. Ends of lines in its texts are written out: a name of a page of
+    /// the cache makes no line that passes for one of ours.
     pub fn new(
         kind: ErrorKind,
         attempted: impl Into<String>,
         cause: impl fmt::Display,
         remedy: impl Into<String>,
     ) -> Self {
-        Self { kind, attempted: attempted.into(), cause: cause.to_string(), remedy: remedy.into() }
+        let on_one_line = |text: String| text.replace('\n', "\\n");
+        Self {
+            kind,
+            attempted: on_one_line(attempted.into()),
+            cause: on_one_line(cause.to_string()),
+            remedy: on_one_line(remedy.into()),
+        }
     }
 
     /// A file, a program or the archive failed.

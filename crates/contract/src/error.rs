@@ -1,5 +1,6 @@
 //! The error every room returns: what was attempted, why it failed, what to do.
 
+use model::on_one_line;
 use std::fmt;
 use sys::MachineError;
 
@@ -21,7 +22,9 @@ pub enum ErrorKind {
     RestoreIncomplete,
 }
 
-/// A failure a person can act on.
+/// A failure a person can act on. What it quotes of others, as a name of a cache, a lock holder's
+/// words or a path, has the ends of its lines written out: no quoted text makes a line that passes
+/// for one of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// Which kind.
@@ -42,14 +45,30 @@ impl Error {
         format!("{}: {}{remedy}", self.attempted, self.cause)
     }
 
-    /// A failure of the given kind.
+    /// A failure of the given kind. Ends of lines in its texts are written out.
     pub fn new(
         kind: ErrorKind,
         attempted: impl Into<String>,
         cause: impl fmt::Display,
         remedy: impl Into<String>,
     ) -> Self {
-        Self { kind, attempted: attempted.into(), cause: cause.to_string(), remedy: remedy.into() }
+        let (attempted, remedy): (String, String) = (attempted.into(), remedy.into());
+        Self {
+            kind,
+            attempted: on_one_line(&attempted),
+            cause: on_one_line(&cause.to_string()),
+            remedy: on_one_line(&remedy),
+        }
+    }
+
+    /// The same with a list below its cause, one line for each of these.
+    #[must_use]
+    pub fn with_list(mut self, items: impl IntoIterator<Item = String>) -> Self {
+        for item in items {
+            self.cause.push_str("\n  - ");
+            self.cause.push_str(&on_one_line(&item));
+        }
+        self
     }
 
     /// A failure of the tool or its surroundings, without a known remedy.
@@ -97,5 +116,37 @@ impl From<MachineError> for Error {
         };
         let attempted = format!("cannot {} {}", error.action, error.path.display());
         Self::new(kind, attempted, error.source, "")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_that_an_error_quotes_makes_a_line_of_its_own() {
+        let name = "debian:6.12\nFORGED";
+        let error = Error::usage(
+            format!("cannot find {name}"),
+            format!("the nearest is {name}"),
+            format!("write {name}"),
+        );
+        let told = error.to_string();
+        assert_eq!(told.lines().count(), 2, "the remedy has a line of its own: {told}");
+        assert_eq!(told.matches("debian:6.12\\nFORGED").count(), 3, "{told}");
+        assert_eq!(error.one_line().lines().count(), 1);
+    }
+
+    #[test]
+    fn each_item_of_a_list_is_one_line() {
+        let error = Error::unsupported("cannot run a", "things are missing:", "install them");
+        let told = error.with_list(["one\n  - FORGED".to_owned(), "two".to_owned()]).to_string();
+        let expected = [
+            "cannot run a: things are missing:",
+            "  - one\\n  - FORGED",
+            "  - two",
+            "  install them",
+        ];
+        assert_eq!(told.lines().collect::<Vec<_>>(), expected);
     }
 }

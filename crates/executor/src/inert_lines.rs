@@ -16,5 +16,5 @@ pub(crate) fn unknown(machine: &Machine, text: &JournalText) -> Vec<String> {
 /// Ends of lines within a text are written out, so that no text of a journal passes for a line of
 /// ours.
 pub(crate) fn each_on_one_line(texts: Vec<String>) -> Vec<String> {
-    texts.into_iter().map(|text| text.replace('\n', "\\n")).collect()
+    texts.iter().map(|text| model::on_one_line(text)).collect()
 }

@@ -150,17 +150,14 @@ fn refuse_missing(venue: &dyn Venue, plan: &Plan) -> Result<()> {
     let line = |missing: &Missing| {
         let remedy =
             if missing.remedy.is_empty() { String::new() } else { format!("; {}", missing.remedy) };
-        format!("\n  - {}: {}{remedy}", missing.what, missing.why)
+        format!("{}: {}{remedy}", missing.what, missing.why)
     };
-    let lines: String = missing.iter().map(line).collect();
-    Err(Error::unsupported(
+    let refusal = Error::unsupported(
         format!("cannot run {} on the venue {}", plan.name, venue.describe().id),
-        format!(
-            "{} missing:{lines}",
-            if missing.len() == 1 { "one thing is" } else { "some things are" }
-        ),
+        if missing.len() == 1 { "one thing is missing:" } else { "some things are missing:" },
         "nothing was changed and nothing ran; `schedlab doctor` shows what this machine can do",
-    ))
+    );
+    Err(refusal.with_list(missing.iter().map(line)))
 }
 
 /// The newest campaign that can go on, or a new one, saying why.

@@ -76,6 +76,14 @@ fn shortened(text: &str, most: usize) -> Option<(&str, usize)> {
     Some((&text[..at], text[at..].chars().count()))
 }
 
+/// A text of others with the ends of its lines written out (`\n`), for a text of ours that quotes it:
+/// what stands behind an end of a line would pass for a line of ours. Other characters that are
+/// obeyed stay until the text leaves for a terminal.
+#[must_use]
+pub fn on_one_line(text: &str) -> String {
+    text.replace('\n', "\\n")
+}
+
 /// Lines without such characters: each becomes a sign of one column, ends of lines stay.
 #[must_use]
 pub fn inert_lines(text: &str) -> Cow<'_, str> {
@@ -233,6 +241,12 @@ mod tests {
             assert!(matches!(written_out(harmless), Cow::Borrowed(_)), "{harmless}");
             assert_eq!(inert_json(harmless), harmless);
         }
+    }
+
+    #[test]
+    fn an_end_of_a_line_in_a_text_of_others_is_written_out() {
+        assert_eq!(on_one_line("a\nput back b\n"), "a\\nput back b\\n");
+        assert_eq!(on_one_line("a\u{1b}\tb"), "a\u{1b}\tb", "what is obeyed is not its matter");
     }
 
     /// `Default_Ignorable_Code_Point` as DerivedCoreProperties.txt of Unicode 16.0 lists it.

@@ -86,7 +86,7 @@ pub use histogram::{Histogram, HistogramError};
 pub use imported::{AbsentRuns, Imported, ImportedDesign, ImportedOrder, UnlikeMix};
 pub use inert::{
     LONGEST_LINE, LONGEST_TEXT, bounded_text, inert, inert_json, inert_lines, inert_text,
-    is_obeyed, legible_data, legible_lines, written_out,
+    is_obeyed, legible_data, legible_lines, on_one_line, written_out,
 };
 pub use kernel_version::KernelVersion;
 pub use level::Level;

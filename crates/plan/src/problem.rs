@@ -1,5 +1,6 @@
 //! What is wrong with an experiment, where, and what was probably meant.
 
+use model::on_one_line;
 use std::fmt;
 
 /// More problems than this are told by their number.
@@ -28,10 +29,14 @@ pub struct ExperimentProblem {
 
 impl ExperimentProblem {
     /// The problem with its file, the source line, a caret and the hint.
-    /// `text` is the experiment as it was given to [`crate::plan`].
+    /// `text` is the experiment as it was given to [`crate::plan`]. Ends of lines in the name of the
+    /// file are written out.
     pub fn render(&self, file: &str, text: &str) -> String {
-        let mut rendered =
-            if self.given_by.is_some() { format!("{self}\n") } else { format!("{file}:{self}\n") };
+        let mut rendered = if self.given_by.is_some() {
+            format!("{self}\n")
+        } else {
+            format!("{}:{self}\n", on_one_line(file))
+        };
         let source = self.line.checked_sub(1).and_then(|index| text.lines().nth(index));
         if let Some(source) = source {
             let number = self.line.to_string();
@@ -56,7 +61,7 @@ pub fn render_problems(problems: &[ExperimentProblem], file: &str, text: &str) -
     let mut rendered: String = told.iter().map(|problem| problem.render(file, text)).collect();
     let count: usize = others.iter().map(|problem| problem.stands_for).sum();
     if count > 0 {
-        rendered += &format!("{file}: {count} more; correct these first\n");
+        rendered += &format!("{}: {count} more; correct these first\n", on_one_line(file));
     }
     rendered
 }

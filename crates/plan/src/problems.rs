@@ -3,7 +3,7 @@
 use crate::line_index::{Cursor, LineIndex};
 use crate::problem::ExperimentProblem;
 use contract::document::{ExperimentProblems, SourceLocation, UnplacedProblem};
-use model::LONGEST_LINE;
+use model::{LONGEST_LINE, on_one_line};
 use std::collections::BTreeSet;
 
 /// Options first, then by line; the same thing is said once. Where there are more than are kept,
@@ -47,7 +47,7 @@ fn others(place: &SourceLocation, count: usize, lines: &LineIndex<'_>) -> Experi
         column,
         width: usize::from(line > 0),
         given_by: match place {
-            SourceLocation::Option(option) => Some(option.clone()),
+            SourceLocation::Option(option) => Some(on_one_line(option)),
             SourceLocation::Span { .. } => None,
         },
         cause: format!("{count} problems from here on are not told"),
@@ -59,7 +59,7 @@ fn others(place: &SourceLocation, count: usize, lines: &LineIndex<'_>) -> Experi
 
 fn located(found: &UnplacedProblem, text: &str, cursor: &mut Cursor<'_, '_>) -> ExperimentProblem {
     let (line, column, width, given_by) = match &found.place {
-        SourceLocation::Option(option) => (0, 0, 0, Some(option.clone())),
+        SourceLocation::Option(option) => (0, 0, 0, Some(on_one_line(option))),
         &SourceLocation::Span { start, end } => {
             let (line, column) = cursor.go_to(start);
             let meant = text.get(start..end).unwrap_or_default().chars();

@@ -41,7 +41,7 @@ pub fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
 pub fn run(arguments: Vec<std::ffi::OsString>) -> u8 {
     let log = environment::log_filter().map_or(Ok(()), |filter| assembly::start_log(&filter));
     if let Err(error) = log {
-        output::tell(&format!("schedlab: {error}"));
+        output::tell_lines(&format!("schedlab: {error}"));
         return ExitCode::from(&error).number();
     }
     assembly::serve_role_or(&arguments, environment::wants_backtrace(), || {

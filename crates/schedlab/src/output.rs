@@ -2,7 +2,7 @@
 
 use crate::environment::FONTS;
 use contract::{Error, Result};
-use model::{inert, legible_data, legible_lines, written_out};
+use model::{inert, legible_data, legible_lines, on_one_line, written_out};
 use report::{Language, Page};
 use rustix::termios::tcgetwinsize;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -23,11 +23,6 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// out: what stands behind it would pass for a line of ours.
 pub(crate) fn print_line(text: &str) -> Result<()> {
     print(&format!("{}\n", on_one_line(text)))
-}
-
-/// A text of others with the ends of its lines written out.
-pub(crate) fn on_one_line(text: &str) -> String {
-    text.replace('\n', "\\n")
 }
 
 /// Writes text for a program to standard output: JSON, TOML, a script. All of it stands there,
@@ -61,8 +56,15 @@ pub(crate) fn print_written(
     }
 }
 
-/// Writes a line to standard error, or several. Whatever it quotes, a terminal obeys none of it.
+/// Writes one line to standard error. Whatever it quotes, a terminal obeys none of it, and an end of
+/// a line in it is written out: what stands behind it would pass for a line of ours.
 pub(crate) fn tell(text: &str) {
+    tell_lines(&on_one_line(text));
+}
+
+/// Writes the lines of an error or of several problems to standard error. Whatever they quote, a
+/// terminal obeys none of it; ends of lines in what they quote were written out when they were made.
+pub(crate) fn tell_lines(text: &str) {
     // There is nobody to tell when this fails.
     let _ = writeln!(std::io::stderr(), "{}", legible_lines(text));
 }

@@ -6,7 +6,7 @@
 //! command that has to put something back, or is about to store a campaign, is never ended by it.
 
 use crate::exit::ExitCode;
-use crate::output::tell;
+use crate::output::tell_lines;
 use model::{OverLimit, READER_SECONDS, ReaderLimit};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::Builder;
@@ -52,7 +52,7 @@ impl ReaderTime {
 /// after any kill.
 #[expect(clippy::exit, reason = "no thread can end another one that computes")]
 fn end_process(over: OverLimit) {
-    tell(&refusal(over));
+    tell_lines(&refusal(over));
     std::process::exit(i32::from(ExitCode::Failure.number()));
 }
 

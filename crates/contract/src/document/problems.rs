@@ -1,6 +1,7 @@
 //! Collects problems while an experiment is read, so that none hides another.
 
 use super::tree::SourceLocation;
+use model::on_one_line;
 
 /// More problems than this are counted and not kept: nobody reads them, and a megabyte of text has a
 /// quarter of a million.
@@ -16,7 +17,7 @@ pub struct ExperimentProblems {
     last_other: Option<UnplacedProblem>,
 }
 
-/// One problem whose place is not yet a line.
+/// One problem whose place is not yet a line. Ends of lines in what it quotes are written out.
 #[derive(Debug)]
 pub struct UnplacedProblem {
     /// Where it was written.
@@ -41,14 +42,15 @@ impl UnplacedProblem {
         candidates: impl IntoIterator<Item = &'c str>,
     ) -> &mut Self {
         if self.is_kept {
-            self.nearest = crate::nearest(name, candidates).map(str::to_owned);
+            self.nearest = crate::nearest(name, candidates).map(on_one_line);
         }
         self
     }
 
     /// Says what to do.
     pub fn hint(&mut self, hint: impl Into<String>) -> &mut Self {
-        self.hint = Some(hint.into());
+        let hint: String = hint.into();
+        self.hint = Some(on_one_line(&hint));
         self
     }
 
@@ -68,9 +70,10 @@ impl ExperimentProblems {
         cause: impl Into<String>,
     ) -> &mut UnplacedProblem {
         let is_kept = self.found.len() < MOST_KEPT;
+        let cause: String = cause.into();
         let problem = UnplacedProblem {
             place: place.clone(),
-            cause: cause.into(),
+            cause: on_one_line(&cause),
             nearest: None,
             hint: None,
             owns_line: false,
@@ -111,6 +114,18 @@ impl ExperimentProblems {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_text_that_a_problem_quotes_makes_a_line_of_its_own() {
+        let mut problems = ExperimentProblems::default();
+        let option = SourceLocation::Option("--set a".to_owned());
+        let found = problems.report(&option, "unknown key `a\nFORGED`");
+        found.near("fast\nFORGED", ["faster\nFORGED"]).hint("write `a\nFORGED`");
+        let found = problems.into_found();
+        assert_eq!(found[0].cause, "unknown key `a\\nFORGED`");
+        assert_eq!(found[0].nearest.as_deref(), Some("faster\\nFORGED"));
+        assert_eq!(found[0].hint.as_deref(), Some("write `a\\nFORGED`"));
+    }
 
     #[test]
     fn of_very_many_problems_a_thousand_are_kept_and_the_others_counted() {

@@ -7,7 +7,9 @@ use crate::cli::{Common, Execution, PlanOptions, Presentation};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::{Error, ErrorKind, RateSearch, Result};
-use model::{Outcome, Record, SampleData, format_duration, parse_duration, written_out};
+use model::{
+    Outcome, Record, SampleData, format_duration, on_one_line, parse_duration, written_out,
+};
 use std::io::Write;
 use std::path::Path;
 use toml::{Table, Value};
@@ -250,7 +252,7 @@ fn check_writable(path: &Path, options: &PlanOptions) -> Result<()> {
 /// What stands above an experiment that was made. The path is somebody's text: a comment ends with
 /// its line, and TOML has no controls in it.
 fn heading(origin: &Path) -> String {
-    let origin = written_out(&origin.display().to_string()).replace('\n', "\\n");
+    let origin = on_one_line(&written_out(&origin.display().to_string()));
     format!(
         "# Made from {origin} by `schedlab capacity`: its subjects at parts of the highest rate that\n\
          # was sustained on the machine where it was made.\n"

@@ -10,11 +10,11 @@ use super::{
 };
 use crate::cli::{Action, Cli};
 use crate::exit::ExitCode;
-use crate::output::tell;
+use crate::output::tell_lines;
 use crate::reader_time::ReaderTime;
 use clap::{CommandFactory, Parser};
 use contract::Result;
-use model::written_out;
+use model::{on_one_line, written_out};
 use std::ffi::OsString;
 
 /// Parses the command line and does what it says.
@@ -29,7 +29,7 @@ pub(crate) fn dispatch(arguments: &[OsString]) -> ExitCode {
     match act(&cli) {
         Ok(code) => code,
         Err(error) => {
-            tell(&format!("schedlab: {error}"));
+            tell_lines(&format!("schedlab: {error}"));
             ExitCode::from(&error)
         }
     }
@@ -41,7 +41,7 @@ pub(crate) fn dispatch(arguments: &[OsString]) -> ExitCode {
 fn tell_misread(error: &clap::Error, arguments: &[OsString]) {
     let legible = |argument: &OsString| {
         // An end of a line, too: what stands behind it would pass for a line of ours.
-        written_out(&argument.to_string_lossy()).replace('\n', "\\n")
+        on_one_line(&written_out(&argument.to_string_lossy()))
     };
     match Cli::try_parse_from(arguments.iter().map(legible)) {
         Err(shown) if shown.kind() == error.kind() => {
@@ -49,7 +49,7 @@ fn tell_misread(error: &clap::Error, arguments: &[OsString]) {
             let _ = shown.print();
         }
         // Where it is no longer the same error, it is told without styles.
-        _ => tell(error.render().to_string().trim_end()),
+        _ => tell_lines(error.render().to_string().trim_end()),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::output::{print, print_data};
 use crate::trusted_cache::trusted_cache;
 use contract::{Catalogue, Error, Knob, Result, VenuePrerequisite};
 use executor::{factor_needs, no_sched_ext};
+use model::on_one_line;
 use serde_json::{Value, json};
 use sys::Machine;
 
@@ -90,14 +91,15 @@ fn line(check: &Check) -> String {
         "state" | "factor" | "probe" | "workload" => format!("now {current}"),
         _ => current.clone(),
     });
-    let mut text = format!("  {mark} {:<20} {current}", check.id).trim_end().to_owned() + "\n";
+    let head = format!("  {mark} {:<20} {current}", check.id);
+    let mut text = on_one_line(head.trim_end()) + "\n";
     if let Some(limit) = &check.limit {
-        text.push_str(&format!("      but not {limit}\n"));
+        text.push_str(&format!("      but not {}\n", on_one_line(limit)));
     }
     if !check.is_supported {
-        text.push_str(&format!("      {}\n", check.why));
+        text.push_str(&format!("      {}\n", on_one_line(&check.why)));
         if !check.remedy.is_empty() {
-            text.push_str(&format!("      {}\n", check.remedy));
+            text.push_str(&format!("      {}\n", on_one_line(&check.remedy)));
         }
     }
     text

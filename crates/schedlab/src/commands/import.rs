@@ -7,7 +7,7 @@ use super::{evidence, refuse_foreign_runtime, reports};
 use crate::cli::{Common, Import, Pairs, Presentation};
 use crate::environment::random_u64;
 use crate::exit::ExitCode;
-use crate::output::tell;
+use crate::output::{tell, tell_lines};
 use crate::reader_time::ReaderTime;
 use contract::{Error, Result};
 use importers::{
@@ -118,7 +118,7 @@ fn count_attempt(
 fn keep_count(common: &Common, campaign: &Campaign) {
     let Some(attempts) = evidence::attempts(common) else { return };
     if let Err(error) = campaign.keep_count(&attempts) {
-        tell(&format!("{attempts}: the number of records is not remembered: {error}"));
+        tell(&format!("{attempts}: the number of records is not remembered: {}", error.one_line()));
     }
 }
 
@@ -227,7 +227,7 @@ fn mapping_text(path: &Path) -> Result<String> {
 fn claims(path: &Path, plan: &Plan) -> Result<Vec<Claim>> {
     let text = mapping_text(path)?;
     plan::claims_of_import(&text, &crate::catalogue(), plan).map_err(|problems| {
-        tell(plan::render_problems(&problems, &path.display().to_string(), &text).trim_end());
+        tell_lines(plan::render_problems(&problems, &path.display().to_string(), &text).trim_end());
         let count: usize = problems.iter().map(|problem| problem.stands_for).sum();
         Error::usage(
             format!("cannot read the claims of {}", path.display()),

@@ -6,11 +6,12 @@ use crate::cli::kernels::{
 };
 use crate::environment::{build_variables, cache_directory, search_path};
 use crate::exit::ExitCode;
-use crate::output::{clear_drawn, draw, is_drawn_on, on_one_line, print, print_data, tell};
+use crate::output::{clear_drawn, draw, is_drawn_on, print, print_data, print_line, tell};
 use crate::trusted_cache::trusted_cache;
 use builds::{Build, KernelSource};
 use contract::{Error, Factor, Result};
 use kernels::{FetchProgress, Kernel, KernelName, Kernels, Offer, Selection};
+use model::on_one_line;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -95,7 +96,7 @@ fn row(name: &str, class: &str, release: &str, rest: &str) -> String {
 fn offered(kernels: &Kernels, arguments: &KernelsList) -> Result<ExitCode> {
     let offered = kernels.offered(arguments.refresh).map_err(venues::artefact_error)?;
     for note in &offered.notes {
-        tell(&on_one_line(note));
+        tell(note);
     }
     let newest: BTreeMap<(u32, u32), &Offer> = offered
         .offers
@@ -292,7 +293,7 @@ fn remove(kernels: &Kernels, arguments: &KernelsRemove) -> Result<ExitCode> {
         };
         let kernel = kernel.map_err(venues::artefact_error)?;
         let word = if arguments.dry_run { "would remove" } else { "removed" };
-        print(&format!("{word} {}\n", kernel.name))?;
+        print_line(&format!("{word} {}", kernel.name))?;
     }
     Ok(ExitCode::Done)
 }

@@ -6,6 +6,7 @@ use crate::cli::{Common, List, ListKind};
 use crate::exit::ExitCode;
 use crate::output::{print, print_data};
 use contract::{Catalogue, Description, Error, Result};
+use model::on_one_line;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -28,6 +29,14 @@ struct Entry {
     summary: String,
     doc: String,
     details: Value,
+}
+
+impl Entry {
+    /// Its line of the list. Pages of the cache and names of files say what they like: what stands
+    /// behind the end of a line is no entry.
+    fn row(&self) -> String {
+        on_one_line(&format!("  {:<20} {}", self.id, self.summary)) + "\n"
+    }
 }
 
 pub(super) fn run(common: &Common, arguments: &List) -> Result<ExitCode> {
@@ -58,7 +67,7 @@ pub(super) fn run(common: &Common, arguments: &List) -> Result<ExitCode> {
     for (name, entries) in &listed {
         text.push_str(&format!("{name}\n"));
         for entry in entries {
-            text.push_str(&format!("  {:<20} {}\n", entry.id, entry.summary));
+            text.push_str(&entry.row());
         }
         if entries.is_empty() {
             text.push_str("  none found\n");
@@ -82,16 +91,17 @@ fn explain(listed: &[(&str, Vec<Entry>)], id: &str, is_json: bool) -> Result<Exi
     if is_json {
         print_data(&pretty(&to_json(entry))?)?;
     } else {
-        let mut text = format!("{}: {}\n\n{}\n", entry.id, entry.summary, entry.doc.trim());
+        let heading = on_one_line(&format!("{}: {}", entry.id, entry.summary));
+        let mut text = format!("{heading}\n\n{}\n", entry.doc.trim());
         for (key, value) in entry.details.as_object().into_iter().flatten() {
             text.push_str(&format!("\n{key}\n"));
             match value {
                 Value::Array(items) => {
                     for item in items {
-                        text.push_str(&format!("  {}\n", plain(item)));
+                        text.push_str(&format!("  {}\n", on_one_line(&plain(item))));
                     }
                 }
-                other => text.push_str(&format!("  {}\n", plain(other))),
+                other => text.push_str(&format!("  {}\n", on_one_line(&plain(other)))),
             }
         }
         print(&text)?;

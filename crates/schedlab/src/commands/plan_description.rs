@@ -4,7 +4,7 @@ use super::{build, host, venue};
 use crate::cli::Common;
 use crate::progress::human_duration;
 use contract::{Catalogue, FIRST_KNOB, Footprint, Knob, Result};
-use model::{Block, Comparisons, Level, Plan, Sitting, Subject};
+use model::{Block, Comparisons, Level, Plan, Sitting, Subject, on_one_line};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use sys::{Cgroup, Machine};
@@ -23,7 +23,8 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
         for recipe in build::due(plan)? {
             let (what, at) = (&recipe.what, recipe.directory.display());
             let words = recipe.words.join(" ");
-            let _ = writeln!(text, "\nA run first builds {what}: {words}, in {at}");
+            let line = on_one_line(&format!("A run first builds {what}: {words}, in {at}"));
+            let _ = writeln!(text, "\n{line}");
         }
     }
     let missing = venue(common, plan)?.missing(plan);
@@ -34,7 +35,8 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
     } else {
         text.push_str("\nMissing here; the run would be refused:\n");
         for lack in missing {
-            let _ = writeln!(text, "  - {}: {}\n    {}", lack.what, lack.why, lack.remedy);
+            let head = on_one_line(&format!("{}: {}", lack.what, lack.why));
+            let _ = writeln!(text, "  - {head}\n    {}", on_one_line(&lack.remedy));
         }
     }
     Ok(text)
@@ -44,6 +46,7 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
 fn leftovers(common: &Common) -> Result<String> {
     let host = host(common)?;
     if let Some(campaign) = host.running().or_else(|| host.running_beside()) {
+        let campaign = on_one_line(&campaign);
         return Ok(format!("\nA campaign runs here now ({campaign}): a run would be refused.\n"));
     }
     let pending = host.pending()?;
@@ -54,7 +57,7 @@ fn leftovers(common: &Common) -> Result<String> {
 }
 
 fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::Result {
-    writeln!(text, "{}\n", plan.title)?;
+    writeln!(text, "{}\n", on_one_line(&plan.title))?;
     let seed_origin =
         if plan.is_seed_generated { " (drawn; set seed = … to keep it)" } else { "" };
     let beside = if plan.has_peer() { ", a second guest beside each" } else { "" };
@@ -85,7 +88,7 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
     compared(text, plan)?;
     writeln!(text, "\nSubjects (the first is the reference)")?;
     for subject in &plan.subjects {
-        writeln!(text, "  {:<24} {}", subject.id, levels_text(subject))?;
+        writeln!(text, "  {:<24} {}", subject.id, on_one_line(&levels_text(subject)))?;
     }
     workloads(text, plan)?;
     asked_together(text, plan)?;
@@ -97,11 +100,11 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
         writeln!(text, "  … and {} more blocks", plan.blocks.len() - SHOWN_BLOCKS)?;
     }
     for note in &plan.notes {
-        writeln!(text, "\nNote: {note}")?;
+        writeln!(text, "\nNote: {}", on_one_line(note))?;
     }
     writeln!(text, "\nWritten")?;
     for path in paths(common, plan) {
-        writeln!(text, "  {path}")?;
+        writeln!(text, "  {}", on_one_line(&path))?;
     }
     Ok(())
 }
@@ -195,7 +198,7 @@ fn asked_together(text: &mut String, plan: &Plan) -> std::fmt::Result {
         } else {
             claim.workload.clone().unwrap_or_else(|| "every workload's".to_owned())
         };
-        writeln!(text, "  {} ({workload} {})", claim.says, claim.metric)?;
+        writeln!(text, "  {} ({workload} {})", on_one_line(&claim.says), claim.metric)?;
     }
     Ok(())
 }

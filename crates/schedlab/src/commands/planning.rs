@@ -3,7 +3,7 @@
 use super::{import_mapping, kernels, schedulers};
 use crate::cli::{Common, Experiment, PlanOptions};
 use crate::environment::random_u64;
-use crate::output::tell;
+use crate::output::tell_lines;
 use contract::{Error, Result};
 use model::Plan;
 use std::fs::File;
@@ -110,10 +110,10 @@ pub(super) fn make(
         }
         outcome => {
             for error in wrong.into_iter().filter_map(Result::err) {
-                tell(&format!("schedlab: {error}"));
+                tell_lines(&format!("schedlab: {error}"));
             }
             if let Err(problems) = outcome {
-                tell(plan::render_problems(&problems, shown_as, text).trim_end());
+                tell_lines(plan::render_problems(&problems, shown_as, text).trim_end());
             }
             Ok(None)
         }

@@ -233,7 +233,9 @@ pub(super) fn deliver(
     let beside = |format: &str, drawn: Result<Vec<u8>>| {
         drawn
             .and_then(|bytes| keep(loaded, Format::named(format)?, &bytes))
-            .map_err(|error| tell(&format!("the report as {format} is not written: {error}")))
+            .map_err(|error| {
+                tell(&format!("the report as {format} is not written: {}", error.one_line()))
+            })
             .ok()
     };
     let (path, table) = thread::scope(|scope| -> Result<_> {

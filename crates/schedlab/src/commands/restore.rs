@@ -4,9 +4,10 @@ use super::hosts_of_user;
 use crate::cli::{Common, Restore};
 use crate::environment::unseen_journal;
 use crate::exit::ExitCode;
-use crate::output::{print, tell};
+use crate::output::{print, tell, tell_lines};
 use contract::Result;
 use executor::RestoreReport;
+use model::on_one_line;
 use venues::Host;
 
 pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
@@ -44,7 +45,7 @@ fn under_each(hosts: &[Host], mut deed: impl FnMut(&Host) -> Result<ExitCode>) -
             std::mem::swap(&mut other, &mut worst);
         }
         if let Err(error) = other {
-            tell(&format!("schedlab: {error}"));
+            tell_lines(&format!("schedlab: {error}"));
         }
     }
     worst
@@ -65,7 +66,7 @@ fn tell_report(report: &RestoreReport) -> Result<()> {
         text.push_str(&format!("ended process {pid}\n"));
     }
     for path in &report.removed {
-        let path = path.display().to_string().replace('\n', "\\n");
+        let path = on_one_line(&path.display().to_string());
         text.push_str(&format!("removed {path}\n"));
     }
     for line in &report.left_alone {
@@ -83,7 +84,8 @@ fn check(hosts: &[Host]) -> Result<ExitCode> {
             let lines: Vec<String> =
                 pending.iter().map(|line| format!("in use: {line}\n")).collect();
             print(&format!(
-                "a campaign runs now ({campaign}) and puts back what it uses\n{}",
+                "a campaign runs now ({}) and puts back what it uses\n{}",
+                on_one_line(&campaign),
                 lines.concat()
             ))?;
             return Ok(ExitCode::Done);

@@ -9,11 +9,11 @@ use crate::cli::schedulers::{
 use crate::environment::{bpf_clang, build_variables, cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::known_schedulers::{KnownScheduler, Origin, known_schedulers};
-use crate::output::{on_one_line, print, print_data, tell};
+use crate::output::{print, print_data, print_line, tell, tell_lines};
 use crate::trusted_cache::trusted_cache;
 use builds::{Scheduler, SchedulerName, SchedulerOffer, SchedulerProgress, Schedulers};
 use contract::{Error, Factor, Result, join_words, split_words};
-use model::Plan;
+use model::{Plan, on_one_line};
 use schedulers::own::{Algorithm, Choice};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -293,7 +293,7 @@ struct Failures {
 impl Failures {
     fn note(&mut self, name: &SchedulerName, error: artefacts::Error) {
         let error = venues::artefact_error(error);
-        tell(&format!("schedlab: {error}"));
+        tell_lines(&format!("schedlab: {error}"));
         self.first.get_or_insert(ExitCode::from(&error));
         self.names.push(name.to_string());
     }
@@ -445,7 +445,7 @@ fn remove(schedulers: &Schedulers, arguments: &SchedulersRemove) -> Result<ExitC
         };
         let scheduler = scheduler.map_err(venues::artefact_error)?;
         let word = if arguments.dry_run { "would remove" } else { "removed" };
-        print(&format!("{word} {}\n", scheduler.id()))?;
+        print_line(&format!("{word} {}", scheduler.id()))?;
     }
     Ok(ExitCode::Done)
 }

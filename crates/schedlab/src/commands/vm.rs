@@ -6,10 +6,10 @@ use crate::cli::Common;
 use crate::cli::vm::{AcceleratorWord, SnapshotAction, VmAction, VmMachine};
 use crate::environment::search_path;
 use crate::exit::ExitCode;
-use crate::output::{print, print_data, tell};
+use crate::output::{print, print_data, tell, tell_lines};
 use crate::terminal::{RawTerminal, size};
 use contract::{BootSpec, Error, ErrorKind, Event, Factor, Interrupt, Knob, Result};
-use model::{Accelerator, VmSettings};
+use model::{Accelerator, VmSettings, on_one_line};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use venues::{
@@ -54,7 +54,7 @@ fn program(outcome: Result<i32>) -> ExitCode {
     match outcome {
         Ok(status) => ExitCode::Program(status),
         Err(error) => {
-            tell(&format!("schedlab: {error}"));
+            tell_lines(&format!("schedlab: {error}"));
             ExitCode::Program(ExitCode::OUR_FAILURE)
         }
     }
@@ -141,7 +141,8 @@ fn list(common: &Common, is_json: bool) -> Result<ExitCode> {
     let mut text = String::new();
     for snapshot in &snapshots {
         let mib = snapshot.state_bytes as f64 / f64::from(1 << 20);
-        text.push_str(&format!("{:<24} {:<32} {mib:>6.0} MiB\n", snapshot.name, snapshot.kernel));
+        let row = format!("{:<24} {:<32} {mib:>6.0} MiB", snapshot.name, snapshot.kernel);
+        text.push_str(&(on_one_line(&row) + "\n"));
     }
     if snapshots.is_empty() {
         text.push_str("no machine was saved; schedlab vm snapshot create NAME KERNEL saves one\n");

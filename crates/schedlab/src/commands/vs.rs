@@ -4,7 +4,7 @@ use super::planning::make;
 use super::run::execute;
 use crate::cli::{Common, Vs};
 use crate::exit::ExitCode;
-use crate::output::tell;
+use crate::output::tell_lines;
 use contract::Result;
 
 /// What problems of the line are said to be in.
@@ -26,7 +26,7 @@ pub(super) fn run(common: &Common, arguments: &Vs) -> Result<ExitCode> {
     let text = match plan::one_line(&crate::catalogue(), &line) {
         Ok(text) => text,
         Err(problems) => {
-            tell(plan::render_problems(&problems, SHOWN_AS, "").trim_end());
+            tell_lines(plan::render_problems(&problems, SHOWN_AS, "").trim_end());
             return Ok(ExitCode::Usage);
         }
     };

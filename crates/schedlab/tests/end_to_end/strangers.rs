@@ -213,8 +213,10 @@ fn a_terminal_obeys_nothing_that_a_lock_holder_or_a_journal_says() {
         let told = String::from_utf8_lossy(&output.stdout).into_owned() + &errors(&output);
         assert_eq!(output.status.code(), Some(code), "{what}: {told}");
         assert!(told.contains("[2J"), "{what} does not say what it found: {told}");
+        let is_forged = |line: &str| line.trim_start().starts_with("FORGED");
+        assert!(!told.lines().any(is_forged), "{what}: {told}");
     };
-    let lock = Lock::acquire(&machine, &format!("campaign {HOSTILE}")).unwrap();
+    let lock = Lock::acquire(&machine, &format!("campaign {HOSTILE}\nFORGED")).unwrap();
     check("run beside a campaign", 1, &["run", &file]);
     check("plan beside a campaign", 0, &["plan", &file]);
     check("restore beside a campaign", 1, &["restore"]);

@@ -493,18 +493,15 @@ fn refuse(plan: &Plan, missing: &[(String, Missing)]) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    let lines: String = missing
-        .iter()
-        .map(|(kernel, lack)| {
-            format!("\n  - in {kernel}: {}: {}; {}", lack.what, lack.why, lack.remedy)
-        })
-        .collect();
-    Err(Error::new(
+    let refusal = Error::new(
         ErrorKind::Unsupported,
         format!("cannot run {} in these guests", plan.name),
-        format!("they lack something:{lines}"),
+        "they lack something:",
         "nothing ran; choose other kernels or other levels",
-    ))
+    );
+    Err(refusal.with_list(missing.iter().map(|(kernel, lack)| {
+        format!("in {kernel}: {}: {}; {}", lack.what, lack.why, lack.remedy)
+    })))
 }
 
 /// The guest as it says it is, with what only the venue knows.

@@ -20,6 +20,18 @@ fn endless() -> String {
     HOSTILE.to_owned() + &"x".repeat(model::LONGEST_LINE + 1000)
 }
 
+/// A hostile text of two lines, of which the second would pass for one of ours.
+fn of_two_lines() -> String {
+    format!("{HOSTILE}\nFORGED")
+}
+
+/// No line of what a command told is the second line of [`of_two_lines`].
+#[track_caller]
+fn has_no_forged_line(what: &str, told: &str) {
+    let is_forged = |line: &str| line.trim_start().starts_with("FORGED");
+    assert!(!told.lines().any(is_forged), "{what}: {told}");
+}
+
 /// A text as a string of TOML that has no control in it.
 fn in_toml(text: &str) -> String {
     let letters = text.chars().map(|letter| match letter {
@@ -50,6 +62,44 @@ fn told_of_it(what: &str, output: &Output) -> String {
     told
 }
 
+/// Parts of an experiment in whose place another text is refused, with what stands around the text.
+const WRITTEN_OTHERWISE: [(&str, &str, &str); 8] = [
+    ("\"A known effect\"", "", ""),
+    ("title", "", " = 1\ntitle"),
+    ("\"sim\"", "", ""),
+    ("subjects.faster", "subjects.", ""),
+    ("\"10%\"", "", ""),
+    ("\"messaging\"", "", ""),
+    ("\"makespan\"", "", ""),
+    ("\"3%\"", "", ""),
+];
+
+#[test]
+fn no_line_of_a_text_of_an_experiment_or_mapping_passes_for_one_of_ours() {
+    let bench = Bench::new();
+    let written = in_toml(&of_two_lines());
+    for (known, prefix, suffix) in WRITTEN_OTHERWISE {
+        let other = format!("{prefix}{written}{suffix}");
+        let file = bench.experiment("forged", &KNOWN_EFFECT.replacen(known, &other, 1));
+        for command in ["plan", "run"] {
+            let what = format!("{command} with another {known}");
+            let output = bench.run(&[command, &file]);
+            let told = told_of_it(&what, &output);
+            assert_eq!(output.status.code(), Some(2), "{what}: {told}");
+            has_no_forged_line(&what, &told);
+        }
+    }
+    let table = bench.path().join("table.csv");
+    fs::write(&table, "who,ns\na,1.1\nb,1.2\nb,1.4\na,1.2\na,1.3\nb,1.5\n").unwrap();
+    let file = bench.path().join("mapping.toml");
+    fs::write(&file, format!("{written} = 1\nsubject = \"who\"\n")).unwrap();
+    let [table, file] = [table, file].map(|path| path.display().to_string());
+    let output = bench.run(&["import", "csv", &table, "--mapping", &file]);
+    let told = told_of_it("import", &output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    has_no_forged_line("import", &told);
+}
+
 #[test]
 fn a_terminal_obeys_nothing_of_an_experiment() {
     let bench = Bench::new();
@@ -63,16 +113,7 @@ fn a_terminal_obeys_nothing_of_an_experiment() {
         assert!(shown.contains(WORD), "{arguments:?}: {shown}");
     }
     for text in [HOSTILE.to_owned(), endless()] {
-        for (known, prefix, suffix) in [
-            ("\"A known effect\"", "", ""),
-            ("title", "", " = 1\ntitle"),
-            ("\"sim\"", "", ""),
-            ("subjects.faster", "subjects.", ""),
-            ("\"10%\"", "", ""),
-            ("\"messaging\"", "", ""),
-            ("\"makespan\"", "", ""),
-            ("\"3%\"", "", ""),
-        ] {
+        for (known, prefix, suffix) in WRITTEN_OTHERWISE {
             // With its controls written out it is read; raw ones are no TOML.
             for (command, written) in [("run", in_toml(&text)), ("plan", format!("\"{text}\""))] {
                 let other = format!("{prefix}{written}{suffix}");
@@ -187,7 +228,7 @@ fn hostile_cache(cache: &Path, text: &str) {
 #[test]
 fn a_terminal_obeys_nothing_of_a_page_of_the_cache() {
     let bench = Bench::new();
-    for (number, text) in [format!("{HOSTILE}\nFORGED"), endless()].into_iter().enumerate() {
+    for (number, text) in [of_two_lines(), endless()].into_iter().enumerate() {
         let cache = bench.path().join(format!("cache-{number}"));
         hostile_cache(&cache, &text);
         let cache = cache.display().to_string();
@@ -197,15 +238,17 @@ fn a_terminal_obeys_nothing_of_a_page_of_the_cache() {
             &["kernels", "list", "--offered"],
             &["kernels", "fetch", "--dry-run", "debian:6.1"],
             &["schedulers", "list"],
+            &["list"],
         ] {
             let what = words.join(" ");
             let output = run(words);
             let shown = told_of_it(&what, &output);
             assert_eq!(output.status.code(), Some(0), "{what}: {shown}");
             // It would pass for a kernel or a scheduler.
-            assert!(!shown.lines().any(|line| line.starts_with("FORGED")), "{what}: {shown}");
+            has_no_forged_line(&what, &shown);
         }
-        told_of_it("kernels show of another", &run(&["kernels", "show", "debian:6.2"]));
+        let what = "kernels show of another";
+        has_no_forged_line(what, &told_of_it(what, &run(&["kernels", "show", "debian:6.2"])));
         told("schedulers show", &run(&["schedulers", "show", "scx_rusty@1.1.4"]));
         // A value for a program may be as long as it is.
         for words in [
