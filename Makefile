@@ -32,7 +32,7 @@ test:
 	@$(TESTING) xtask test
 
 nightly:
-	@./setup --night || echo "make: going on without a compiler of C++; guided fuzzing will fail" >&2
+	@./setup --night || echo "make: going on; without a compiler of C++ guided fuzzing fails, without cargo-mutants no mutant is tried" >&2
 	@$(TESTING) xtask nightly
 
 install:

@@ -2,7 +2,7 @@
 //! faults alone has to notice (docs/adr/0046-one-seam-for-faults-of-files.md).
 //!
 //! cargo-mutants makes the mutants and tries them, as `.cargo/mutants.toml` says. Nothing else needs
-//! it, so that nothing installs it.
+//! it: `./setup --night` installs it.
 
 use crate::cargo::Cargo;
 use crate::harness::Scale;
@@ -18,7 +18,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const CONFIGURATION: &str = ".cargo/mutants.toml";
 /// What became of each mutant, below the directory that the configuration names.
 const OUTCOMES: &str = "mutants.out/outcomes.json";
-const MISSING: &str = "cargo-mutants is not here: `cargo install --locked cargo-mutants`";
+const MISSING: &str = "cargo-mutants is not here: `./setup --night` installs it";
 /// Schedules of campaigns for each mutant, unless somebody says how many; as many as mutants that
 /// were made by hand had.
 const SCHEDULES: (&str, &str) = ("SCHEDLAB_FAULT_SCHEDULES", "2000");
@@ -117,7 +117,7 @@ pub fn mutants(cargo: &Cargo, scale: Scale, shard: Option<Shard>) -> CommandResu
 fn smoke(cargo: &Cargo) -> CommandResult {
     configuration(cargo.root())?;
     if !is_installed(cargo) {
-        // Also where skips are refused: no machine has it that nobody gave it.
+        // Also where skips are refused: only nights need it.
         println!("test: UNSUPPORTED HERE: {MISSING}");
     }
     Ok(())
@@ -183,6 +183,59 @@ fn judged(outcomes: &Outcomes, shard: Option<Shard>) -> CommandResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::{Command, Output};
+
+    /// Tells a version of cargo-mutants, if it has one, and compiles nothing.
+    const CARGO: &str = "#!/bin/sh\ncase $1 in\n\
+        mutants) [ -e \"$0.version\" ] && echo \"cargo-mutants $(cat \"$0.version\")\" ;;\n\
+        install) echo \"$*\" >>\"$0.told\"; [ -e \"$0.able\" ] && echo 27.1.0 >\"$0.version\" ;;\n\
+        esac\n";
+    /// New enough, and tells no directory of its own: nothing is compiled by another user.
+    const RUSTC: &str = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'rustc 99.0.0'\n";
+
+    /// What `./setup --night` has cargo install where this version of cargo-mutants is there, and how
+    /// it ends.
+    fn set_up(version: Option<&str>, is_able: bool) -> (String, Output) {
+        let home = tempfile::tempdir().unwrap();
+        let bin = home.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        for (name, text) in [("cargo", CARGO), ("rustc", RUSTC)] {
+            fs::write(bin.join(name), text).unwrap();
+            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        if let Some(version) = version {
+            fs::write(bin.join("cargo.version"), version).unwrap();
+        }
+        if is_able {
+            fs::write(bin.join("cargo.able"), "").unwrap();
+        }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut setup = Command::new(root.join("setup"));
+        setup.arg("--night").stdin(Stdio::null()).env_clear();
+        setup.env("PATH", std::env::var_os("PATH").unwrap());
+        let output = setup.env("HOME", home.path()).env("CARGO_HOME", home.path());
+        let output = output.env("CXX", "sh").output().unwrap();
+        (fs::read_to_string(bin.join("cargo.told")).unwrap_or_default(), output)
+    }
+
+    #[test]
+    fn the_set_up_of_a_night_compiles_cargo_mutants_where_none_is_new_enough() {
+        for version in [None, Some("25.3.1")] {
+            let (told, output) = set_up(version, true);
+            assert!(output.status.success(), "{output:?}");
+            assert!(output.stdout.is_empty(), "{output:?}");
+            assert!(told.starts_with("install --quiet --locked cargo-mutants@"), "{told}");
+            assert_eq!(told.lines().count(), 1, "{told}");
+            let (_, output) = set_up(version, false);
+            assert_eq!(output.status.code(), Some(4), "{output:?}");
+        }
+        for version in ["26.0.0", "27.1.0", "100.0.0"] {
+            let (told, output) = set_up(Some(version), false);
+            assert!(output.status.success(), "{output:?}");
+            assert_eq!(told, "", "{version} is new enough");
+        }
+    }
 
     #[test]
     fn a_part_is_a_number_below_how_many_there_are() {
