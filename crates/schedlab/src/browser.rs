@@ -5,7 +5,7 @@
 //! afterwards, and believes nothing that lies there.
 
 use crate::environment::{NOBODY, search_path};
-use crate::temporary::TemporaryDirectory;
+use crate::temporary::{TemporaryDirectory, end_by, remove_in_use};
 use contract::{Description, Error, ErrorKind, Interrupt, Result};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
@@ -34,8 +34,6 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "goog
 /// Measured: 1.3 s for a campaign of nine comparisons; the largest page has to load, too.
 const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(20);
-/// One second of them.
-const MOST_REMOVALS: u32 = 50;
 /// A PDF of the largest page is below 30 MB.
 const LARGEST_PDF: u64 = 256 << 20;
 /// What a browser says on its standard error, of which this much is looked through.
@@ -57,7 +55,7 @@ pub(crate) fn printed(page: &[u8], interrupt: &Interrupt) -> Result<Vec<u8>> {
     })?;
     let bytes = printed_by(&browser, page, &std::env::temp_dir(), interrupt);
     if let Some(signal) = interrupt.signal() {
-        let _ = signal_hook::low_level::emulate_default_handler(signal);
+        end_by(signal);
     }
     bytes
 }
@@ -71,7 +69,8 @@ fn printed_by(
     let folder = TemporaryDirectory::within(temporary, "print")
         .map_err(|error| unwritable(temporary, error))?;
     let bytes = printed_in(folder.path(), browser, page, interrupt);
-    remove(&folder);
+    // What was killed may go on writing for an instant.
+    remove_in_use(folder.path());
     bytes
 }
 
@@ -194,18 +193,6 @@ fn unwritable(path: &Path, error: std::io::Error) -> Error {
         format!("{}: {error}", path.display()),
         "make room there, or set TMPDIR to a directory with room that you may write",
     )
-}
-
-/// What was killed may go on writing for an instant: a folder that is not empty is tried again.
-fn remove(folder: &TemporaryDirectory) {
-    for _ in 0..MOST_REMOVALS {
-        match sys::remove_tree(folder.path()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                std::thread::sleep(PAUSE);
-            }
-            _ => break,
-        }
-    }
 }
 
 fn command(browser: &Path, folder: &Path, html: &Path, pdf: &Path) -> Command {

@@ -1,13 +1,18 @@
-//! Directories that are gone with their value. One of a process that was killed is found by its
-//! lock, which nobody holds any more, and goes when the next one is made.
+//! Directories that are gone with their value, or with the process that a signal ends meanwhile. One
+//! of a process that was killed is found by its lock, which nobody holds any more, and goes when the
+//! next one is made.
 
 use crate::environment::NOBODY;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::geteuid;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Names of all of them begin so.
@@ -17,6 +22,88 @@ const DIRECTORY_MODE: u32 = 0o700;
 /// Between making one and locking it lies an instant: so young a one is left alone.
 const YOUNG: Duration = Duration::from_secs(60);
 
+/// Between two attempts to remove what is in use.
+const PAUSE: Duration = Duration::from_millis(20);
+/// One second of them.
+const MOST_REMOVALS: u32 = 50;
+
+/// What this process holds. A thread that makes or removes a directory locks this meanwhile, so that
+/// a signal ends the process before or after that.
+struct HeldDirectories {
+    paths: Vec<PathBuf>,
+    /// Whether signals that ask for an end are heard, here or by a caller.
+    is_heard: bool,
+    /// Whether a caller hears them, who has more to end than these directories.
+    is_left_to_caller: bool,
+}
+
+static HELD: Mutex<HeldDirectories> =
+    Mutex::new(HeldDirectories { paths: Vec::new(), is_heard: false, is_left_to_caller: false });
+
+fn lock_held() -> MutexGuard<'static, HeldDirectories> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on the caller hears the signals that ask for an end, and ends this process by
+/// [`end_by`].
+pub(crate) fn leave_signals_to_caller() {
+    let mut held = lock_held();
+    held.is_heard = true;
+    held.is_left_to_caller = true;
+}
+
+/// Removes all directories that this process holds, and does what the signal does by default.
+pub(crate) fn end_by(signal: i32) {
+    // Locked until the end: a thread that misses its files waits in its `drop` and says nothing.
+    let held = lock_held();
+    held.paths.iter().for_each(|directory| remove_in_use(directory));
+    let _ = emulate_default_handler(signal);
+}
+
+/// Hears signals that ask for an end, unless they are heard already. The thread is there until the
+/// process ends: a signal whose handler was taken away again would be ignored.
+fn hear() -> io::Result<()> {
+    let mut held = lock_held();
+    if held.is_heard {
+        return Ok(());
+    }
+    let mut signals = Signals::new(not_ignored())?;
+    std::thread::Builder::new().name("temporary".to_owned()).spawn(move || {
+        for signal in signals.forever() {
+            if !lock_held().is_left_to_caller {
+                end_by(signal);
+            }
+        }
+    })?;
+    held.is_heard = true;
+    Ok(())
+}
+
+/// The signals that ask for an end and that this process was not started to ignore, as nohup(1) does.
+fn not_ignored() -> Vec<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = ignored_by(&status);
+    let all = [SIGHUP, SIGINT, SIGTERM].into_iter();
+    all.filter(|signal| ignored & (1_u64 << (signal - 1)) == 0).collect()
+}
+
+/// The signals that a process ignores, a bit for each (proc_pid_status(5)); none where it is not told.
+fn ignored_by(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+}
+
+/// Removes a directory in which somebody may go on writing for an instant: one that is not empty is
+/// tried again. What stays is swept later.
+pub(crate) fn remove_in_use(path: &Path) {
+    for _ in 0..MOST_REMOVALS {
+        match sys::remove_tree(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => std::thread::sleep(PAUSE),
+            _ => break,
+        }
+    }
+}
+
 /// A directory, and the lock by which others see that it is in use.
 pub(crate) struct TemporaryDirectory {
     path: PathBuf,
@@ -25,17 +112,21 @@ pub(crate) struct TemporaryDirectory {
 
 impl TemporaryDirectory {
     /// A new one in this directory, for this purpose, which its user alone may enter. Those that were
-    /// left there go first.
+    /// left there go first. A signal that asks for an end removes it, too.
     pub(crate) fn within(parent: &Path, purpose: &str) -> io::Result<Self> {
         sweep(parent, YOUNG);
+        hear()?;
         let prefix = format!("{PREFIX}{purpose}-");
+        let mut held = lock_held();
         let directory = tempfile::Builder::new()
             .prefix(&prefix)
             .permissions(Permissions::from_mode(DIRECTORY_MODE))
             .tempdir_in(parent)?;
         let lock = File::open(directory.path())?;
         lock.try_lock().map_err(io::Error::from)?;
-        Ok(Self { path: directory.keep(), _lock: lock })
+        let path = directory.keep();
+        held.paths.push(path.clone());
+        Ok(Self { path, _lock: lock })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -45,8 +136,10 @@ impl TemporaryDirectory {
 
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
+        let mut held = lock_held();
         // One that a browser wrote into may be nested deeper than a stack is. What stays is swept later.
         let _ = sys::remove_tree(&self.path);
+        held.paths.retain(|directory| *directory != self.path);
     }
 }
 
@@ -99,6 +192,23 @@ mod tests {
         assert_eq!((count(), left.exists(), used.path().exists()), (2, false, true));
         drop(used);
         assert_eq!(count(), 1);
+    }
+
+    #[test]
+    fn a_directory_is_known_to_what_a_signal_removes_until_it_is_gone() {
+        let parent = tempfile::tempdir().unwrap();
+        let directory = TemporaryDirectory::within(parent.path(), "test").unwrap();
+        let path = directory.path().to_owned();
+        let is_held = || lock_held().paths.contains(&path);
+        assert!(is_held() && lock_held().is_heard);
+        drop(directory);
+        assert!(!is_held() && !path.exists());
+    }
+
+    #[test]
+    fn signals_that_a_process_was_started_to_ignore_are_read_from_its_status() {
+        assert_eq!(ignored_by("Name:\tx\nSigBlk:\tff\nSigIgn:\t0000000000001001\n"), 0x1001);
+        assert_eq!(ignored_by("Name:\tx\n"), 0);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Signals that ask for an end.
 
+use crate::temporary::leave_signals_to_caller;
 use contract::{Error, Interrupt, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ const SAME_WISH: Duration = Duration::from_secs(1);
 /// the guardian puts things back.
 pub(super) fn hear_signals() -> Result<Interrupt> {
     let interrupt = Interrupt::default();
+    leave_signals_to_caller();
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Error::environment("cannot listen for signals", error))?;
     let heard = interrupt.clone();
