@@ -1,7 +1,7 @@
 //! The messages. A conversation begins with a hello; each request has its answers.
 
 use crate::Bytes;
-use model::{Fingerprint, Missing, Phase, Plan, Record, Trial};
+use model::{Fingerprint, Missing, Phase, Plan, Record, Trial, bounded_text, on_one_line};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -202,8 +202,10 @@ pub struct GuestFailure {
 }
 
 impl fmt::Display for GuestFailure {
+    /// On one line, and no longer than a text of a report: it becomes the reason of a record.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.attempted, self.cause)
+        let told = on_one_line(&format!("{}: {}", self.attempted, self.cause));
+        formatter.write_str(&bounded_text(&told))
     }
 }
 

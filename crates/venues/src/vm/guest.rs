@@ -3,6 +3,7 @@
 
 use super::qemu::Qemu;
 use contract::Interrupt;
+use model::bounded_text;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use std::fmt;
@@ -44,7 +45,9 @@ impl fmt::Display for Lost {
                 write!(formatter, "the guest did not answer for {} s", patience.as_secs())
             }
             Lost::Corrupt(what) => write!(formatter, "the guest sent a corrupted frame: {what}"),
-            Lost::Foreign(why) => write!(formatter, "the agent does not fit: {why}"),
+            Lost::Foreign(why) => {
+                write!(formatter, "the agent does not fit: {}", bounded_text(why))
+            }
             Lost::Exhausted(budget) => {
                 write!(formatter, "the guest used up its {} s of CPU time", budget.as_secs())
             }

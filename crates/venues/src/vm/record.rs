@@ -127,6 +127,29 @@ pub(crate) fn read_back(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{LONGEST_TEXT, inert_text, is_obeyed, legible_lines};
+    use wire::{FailureKind, GuestFailure};
+
+    #[test]
+    fn what_a_guest_says_when_it_refuses_is_bounded_in_the_record_and_inert_when_shown() {
+        let hostile = "evil\u{1b}]52;c;eA==\u{7}\u{1b}[2J\u{9b}31m\u{202e}\nFORGED ";
+        let refused = Lost::Refused(GuestFailure {
+            kind: FailureKind::Environment,
+            attempted: hostile.to_owned(),
+            cause: hostile.repeat(LONGEST_TEXT),
+            remedy: String::new(),
+        });
+        let outcome = lost(Engine::Kvm, 1, &refused, "it says nothing");
+        let Outcome::Failed { reason } = outcome else { panic!() };
+        assert!(reason.starts_with("the guest refused: evil"), "{reason:.80}");
+        assert!(reason.ends_with(" more characters); the guest's console: it says nothing"));
+        assert!(reason.chars().count() < LONGEST_TEXT + 200, "{}", reason.chars().count());
+        assert_eq!(reason.lines().count(), 1, "no line of it passes for one of ours");
+        // As a terminal shows it, and a report.
+        for shown in [legible_lines(&reason), inert_text(&reason)] {
+            assert!(shown.contains("evil") && !shown.contains(is_obeyed));
+        }
+    }
 
     #[test]
     fn a_guest_that_its_emulator_lost_is_no_failure_of_the_subject() {
