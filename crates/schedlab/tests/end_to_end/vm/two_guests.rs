@@ -18,21 +18,21 @@ use = "net"
 label = "connect"
 far = "guest"
 test = "connect"
-duration = "300ms"
+duration = "600ms"
 
 [[workloads]]
 use = "net"
 label = "request"
 far = "guest"
 test = "request"
-duration = "300ms"
+duration = "600ms"
 
 [[workloads]]
 use = "net"
 label = "stream"
 far = "guest"
 test = "stream_both"
-duration = "500ms"
+duration = "2s"
 load = "cpu:1"
 
 [[workloads]]
@@ -41,7 +41,7 @@ label = "messages"
 subjects = ["even"]
 far = "guest"
 test = "messages"
-duration = "300ms"
+duration = "600ms"
 
 [[workloads]]
 use = "net"
@@ -49,7 +49,7 @@ label = "one-way"
 subjects = ["even"]
 far = "guest"
 test = "stream"
-duration = "300ms"
+duration = "600ms"
 
 [[workloads]]
 use = "net"
@@ -58,7 +58,7 @@ subjects = ["even"]
 far = "guest"
 test = "datagrams"
 rate = 200
-duration = "300ms"
+duration = "600ms"
 
 [[workloads]]
 use = "net"
@@ -68,7 +68,7 @@ far = "namespace"
 test = "request"
 delay = "5ms"
 delay_by = "netem"
-duration = "300ms"
+duration = "600ms"
 "#;
 
 /// What links are called that schedlab makes, all of them in namespaces of their own
