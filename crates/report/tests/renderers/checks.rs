@@ -2,7 +2,7 @@
 
 use crate::campaigns::{Campaign, Draft, campaign};
 use crate::languages::korean;
-use crate::{drawn, has_page, page, stored};
+use crate::{FOR_PROGRAMS, drawn, has_page, page, read_as_text, stored};
 use model::{
     Binding, Caveat, CaveatCode, Disturbance, Finding, ImportFact, ImportedOrder, Level,
     LevelReading, Obstacle, Outcome, Record, Role, Verdict,
@@ -605,8 +605,6 @@ fn explanations_and_rows_have_every_caveat_that_speaks_against_them() {
 
 /// What no format says but of few boots.
 const OF_OTHER_BOOTS: [&str; 2] = ["what another boot would give", "show little of another boot"];
-/// Formats for programs have the caveat's code. Every other one has the sentence, a new one too.
-const FOR_PROGRAMS: [&str; 3] = ["json", "csv", "benchfmt"];
 
 /// In which boot a trial ran.
 type Boot = fn(&Record) -> String;
@@ -745,6 +743,9 @@ fn a_column_of_times_shows_the_order_of_an_import_and_never_that_it_was_drawn() 
     assert_eq!(of(stored::in_rows(), ImportedOrder::Column, "order and drift"), blocks);
 }
 
+/// Formats of which it is known how they set a check beside its state.
+const SET_CHECKS: [&str; 4] = ["terminal", "markdown", "mail", "pull-request"];
+
 #[test]
 fn each_check_has_one_state_in_every_format_that_people_read_and_in_json() {
     for (origin, campaign) in stored::of_each_origin() {
@@ -763,6 +764,10 @@ fn each_check_has_one_state_in_every_format_that_people_read_and_in_json() {
             (drawn(&campaign, "markdown", page(80)), drawn(&campaign, "mail", page(80)));
         let mail = mail.split_whitespace().collect::<Vec<_>>().join(" ");
         let request = drawn(&campaign, "pull-request", page(80));
+        let ids = read_as_text().map(|renderer| renderer.describe().id);
+        let others = ids.filter(|id| !SET_CHECKS.contains(id));
+        let others: Vec<(&str, String)> =
+            others.map(|id| (id, spaced(&drawn(&campaign, id, page(80))))).collect();
         for [name, state, detail] in &told {
             let word = match state.as_str() {
                 "warned" => "warning",
@@ -780,6 +785,9 @@ fn each_check_has_one_state_in_every_format_that_people_read_and_in_json() {
             assert!(is_in(&brief, &format!("\n  {word}: ")), "{place}: {brief}");
             assert!(is_in(&mail, &format!(" {word}: ")), "{place}: {mail}");
             assert!(is_in(&request, &format!("\n- {word}: ")), "{place}: {request}");
+            for (id, other) in &others {
+                assert!(other.contains(word) && other.contains(name), "{place}, {id}: {other}");
+            }
         }
     }
 }
@@ -787,7 +795,7 @@ fn each_check_has_one_state_in_every_format_that_people_read_and_in_json() {
 #[test]
 fn the_states_of_checks_are_in_korean_too() {
     let campaign = korean(stored::in_rows());
-    for format in ["terminal", "markdown", "mail", "pull-request", "json"] {
+    for format in read_as_text().map(|renderer| renderer.describe().id).chain(["json"]) {
         let text = drawn(&campaign, format, page(80));
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let state = if format == "json" { "not_observed" } else { "관찰되지 않음" };

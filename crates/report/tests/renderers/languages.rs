@@ -5,8 +5,8 @@ use crate::grid::grid;
 use crate::multicore::multicore;
 use crate::slides::Deck;
 use crate::workbook::{Workbook, row};
-use crate::{drawn, has_page, page};
-use expect_test::{ExpectFile, expect_file};
+use crate::{FOR_PROGRAMS, drawn, has_page, page, read_as_text};
+use expect_test::expect_file;
 use model::{CaveatCode, Role};
 use report::{Language, Page, view};
 use unicode_width::UnicodeWidthStr;
@@ -34,18 +34,21 @@ fn what_a_caveat_of_the_order_means_claims_no_run() {
 
 #[test]
 fn what_people_read_is_in_korean() {
-    let check = |campaign: fn() -> Campaign, format: &str, expected: ExpectFile| {
-        expected.assert_eq(&drawn(&korean(campaign()), format, page(80)));
-    };
-    check(mixed, "terminal", expect_file!["../golden/ko/mixed-80.txt"]);
-    check(mixed, "markdown", expect_file!["../golden/ko/mixed.md"]);
-    check(mixed, "mail", expect_file!["../golden/ko/mixed.mail.txt"]);
-    check(mixed, "pull-request", expect_file!["../golden/ko/mixed.pr.md"]);
-    check(emulated, "terminal", expect_file!["../golden/ko/emulated-80.txt"]);
-    check(emulated, "markdown", expect_file!["../golden/ko/emulated.md"]);
-    check(emulated, "mail", expect_file!["../golden/ko/emulated.mail.txt"]);
-    check(emulated, "pull-request", expect_file!["../golden/ko/emulated.pr.md"]);
-    check(multicore, "markdown", expect_file!["../golden/ko/multicore.md"]);
+    let campaigns = [("mixed", mixed as fn() -> Campaign), ("emulated", emulated)];
+    for renderer in read_as_text() {
+        let id = renderer.describe().id;
+        // Of a terminal the name says the width.
+        let ending = match id {
+            "terminal" => "-80.txt".to_owned(),
+            _ => format!(".{}", renderer.extension()),
+        };
+        for (name, campaign) in campaigns {
+            let expected = expect_file![format!("../golden/ko/{name}{ending}")];
+            expected.assert_eq(&drawn(&korean(campaign()), id, page(80)));
+        }
+    }
+    let text = drawn(&korean(multicore()), "markdown", page(80));
+    expect_file!["../golden/ko/multicore.md"].assert_eq(&text);
     let verbose = Page { is_verbose: true, has_plots: true, ..page(80) };
     let text = drawn(&korean(grid()), "terminal", verbose);
     expect_file!["../golden/ko/grid-verbose-80.txt"].assert_eq(&text);
@@ -73,7 +76,7 @@ fn every_kind_of_verdict_is_explained_in_korean() {
 
 #[test]
 fn data_formats_are_the_same_in_every_language() {
-    for format in ["csv", "benchfmt"] {
+    for format in FOR_PROGRAMS.into_iter().filter(|format| *format != "json") {
         let english = drawn(&mixed(), format, page(80));
         assert_eq!(drawn(&korean(mixed()), format, page(80)), english, "{format}");
     }

@@ -1,6 +1,7 @@
 //! Whatever stands in the files of a campaign is text to what shows a report: it forges no line, no
-//! column and no element, fetches nothing and is calculated by nobody. A format with a syntax of its
-//! own has its rule; every other text is held to lines and elements, every other file to its parts.
+//! column and no element, fetches nothing and is calculated by nobody. Some formats have a rule here;
+//! every other text is held to lines and elements, and tries a syntax of its own in its file; every
+//! other file is held to its parts.
 
 use crate::campaigns::{Campaign, mixed};
 use crate::grid::grid;
@@ -186,6 +187,7 @@ fn assert_is_text(renderer: &dyn Renderer, what: &str, bytes: Vec<u8>) {
         // What is printed to PDF, too.
         "html" => assert_no_element_is_theirs(what, &text),
         "terminal" | "mail" => assert_no_line_is_forged(what, &text),
+        // A format without a rule here. Of its own syntax the tests in its file tell.
         _ => {
             assert_no_line_is_forged(what, &text);
             assert_no_element_is_theirs(what, &text);

@@ -10,22 +10,17 @@ use crate::stored::{
     emulated, ended, in_blocks, in_rows, measured, of_each_origin, simulated, unfinished,
 };
 use crate::workbook::Workbook;
-use crate::{drawn, page};
+use crate::{drawn, page, read_as_text};
 use expect_test::expect_file;
 use model::{Binding, Caveat, CaveatCode, ImportFact, ImportedOrder, NumberOrigin};
 use report::{HAS_PAGE, Language, Page, compare, page_json, premises, view};
 
-/// What a person reads of a campaign in each format that is text, and what the page and the slides
+/// What a person reads of a campaign in each format of lines, and what the page and the slides
 /// state of its checks.
 fn texts_of(campaign: &Campaign) -> String {
-    let verbose = Page { is_verbose: true, ..page(100) };
     let mut texts = String::new();
-    for (format, page) in [
-        ("terminal", verbose),
-        ("markdown", page(100)),
-        ("pull-request", page(100)),
-        ("mail", page(100)),
-    ] {
+    for format in read_as_text().map(|renderer| renderer.describe().id) {
+        let page = Page { is_verbose: format == "terminal", ..page(100) };
         texts += &format!("==== {format}\n{}\n", drawn(campaign, format, page).trim_end());
     }
     let text = page_json(&view(&campaign.inputs())).unwrap();
