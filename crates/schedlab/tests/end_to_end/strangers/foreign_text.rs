@@ -267,17 +267,65 @@ fn a_terminal_obeys_nothing_of_a_page_of_the_cache() {
     }
 }
 
-/// Programs that say their version and fail with hostile words on both streams.
-fn hostile_tools(bench: &Bench) {
-    for (name, version) in [
-        ("fio", "fio-3.33"),
-        ("iozone", "Version $Revision: 3.489 $"),
-        ("iperf3", "iperf 3.16 (cJSON 1.7.15)"),
-        ("sockperf", "sockperf, version 3.10-no.git"),
-    ] {
-        let endless = endless();
+/// A workload that runs a tool, and what stands in the tool's place.
+struct HostileTool {
+    workload: &'static str,
+    program: &'static str,
+    /// What the program says of its version.
+    version: &'static str,
+    /// Keys of the workload, as lines of an experiment.
+    keys: &'static str,
+}
+
+/// One for each workload that runs a tool.
+static HOSTILE_TOOLS: [HostileTool; 5] = [
+    HostileTool {
+        workload: "command",
+        program: "fio",
+        version: "fio-3.33",
+        keys: "run = [\"fio\"]\n",
+    },
+    HostileTool {
+        workload: "fio",
+        program: "fio",
+        version: "fio-3.33",
+        keys: "direct = false\nsize = \"1M\"\n",
+    },
+    HostileTool {
+        workload: "iozone",
+        program: "iozone",
+        version: "Version $Revision: 3.489 $",
+        keys: "direct = false\nsize = \"64k\"\nprocesses = 1\n",
+    },
+    HostileTool {
+        workload: "iperf3",
+        program: "iperf3",
+        version: "iperf 3.16 (cJSON 1.7.15)",
+        keys: "address = \"127.0.0.1:9\"\n",
+    },
+    HostileTool {
+        workload: "sockperf",
+        program: "sockperf",
+        version: "sockperf, version 3.10-no.git",
+        keys: "address = \"127.0.0.1:9\"\n",
+    },
+];
+
+impl HostileTool {
+    /// That of each workload of the catalogue that runs a tool.
+    fn all() -> Vec<&'static Self> {
+        let of = |id: &str| {
+            let found = HOSTILE_TOOLS.iter().find(|tool| tool.workload == id);
+            found.unwrap_or_else(|| panic!("HOSTILE_TOOLS of {} lacks the workload {id}", file!()))
+        };
+        tool_workloads::ENTRIES.iter().map(|entry| of(entry.describe().id)).collect()
+    }
+
+    /// Writes a program that says its version and fails with hostile words on both streams.
+    fn write(&self, bench: &Bench) {
+        let (version, endless) = (self.version, endless());
         bench.program(
-            name,
+            self.program,
             &format!(
                 "#!/bin/sh\ncase \"$1\" in -v|--version) echo '{version}'; exit 0;; esac\n\
                  echo '{endless}'; echo '{endless}' >&2\nexit 3\n"
@@ -290,28 +338,24 @@ fn hostile_tools(bench: &Bench) {
 fn a_terminal_obeys_nothing_of_what_tools_and_programs_print() {
     const HEAD: &str = "title = \"tools\"\nvenue = \"host\"\nblocks = 1\ncontrol = false\n\
         settle = \"0s\"\nprobes = []\n[subjects.a]\n[subjects.b]\nnice = \"1\"\n";
-    const TOOLS: [(&str, &str); 5] = [
-        ("command", "run = [\"fio\"]\n"),
-        ("fio", "direct = false\nsize = \"1M\"\n"),
-        ("iozone", "direct = false\nsize = \"64k\"\nprocesses = 1\n"),
-        ("iperf3", "address = \"127.0.0.1:9\"\n"),
-        ("sockperf", "address = \"127.0.0.1:9\"\n"),
-    ];
     let bench = Bench::new();
-    hostile_tools(&bench);
+    let tools = HostileTool::all();
+    tools.iter().for_each(|tool| tool.write(&bench));
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", bench.path().display());
-    let workloads = TOOLS
-        .map(|(tool, keys)| format!("[[workloads]]\nuse = \"{tool}\"\n{keys}invocations = 1\n"));
+    let declared = |tool: &&HostileTool| {
+        let (workload, keys) = (tool.workload, tool.keys);
+        format!("[[workloads]]\nuse = \"{workload}\"\n{keys}invocations = 1\n")
+    };
+    let workloads: Vec<String> = tools.iter().map(declared).collect();
     let file = bench.experiment("tools", &format!("{HEAD}{}", workloads.concat()));
     let run = |arguments: &[&str]| bench.command(arguments).env("PATH", &path).output().unwrap();
     told_of_it("run", &run(&["run", &file]));
     let records = bench.record_lines();
-    for (tool, _) in TOOLS {
-        let has_said = |line: &&String| {
-            line.contains(&format!("\"workload\":\"{tool}\"")) && line.contains(WORD)
-        };
-        assert!(records.iter().any(|line| has_said(&line)), "{tool}: {records:?}");
+    for tool in tools {
+        let workload = format!("\"workload\":\"{}\"", tool.workload);
+        let has_said = |line: &String| line.contains(&workload) && line.contains(WORD);
+        assert!(records.iter().any(has_said), "{workload}: {records:?}");
     }
     for arguments in [
         &["show", "last", "-v"][..],
