@@ -86,7 +86,8 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
     if let Err(error) = keep_count(order, &campaign)
         && !is_new
     {
-        on_event(Event::Notice(format!("the number of records is not remembered: {error}")));
+        let why = error.one_line();
+        on_event(Event::Notice(format!("the number of records is not remembered: {why}")));
     }
     let closed = session.close();
     let (signal, awaits_boot) = match (outcome, closed) {
