@@ -53,6 +53,16 @@ struct Request {
     contains: Option<String>,
 }
 
+/// What is wrong with a text, and in which line of it. A picture of that line, as the parser draws
+/// one, takes several, and the problem that quotes it has one.
+fn misread(text: &str, error: &toml::de::Error) -> String {
+    let line = error.span().map(|span| {
+        let before = text.get(..span.start).unwrap_or(text);
+        format!("line {}: ", before.matches('\n').count() + 1)
+    });
+    format!("{}{}", line.unwrap_or_default(), error.message())
+}
+
 fn get() -> String {
     "GET".to_owned()
 }
@@ -110,8 +120,7 @@ impl Scenario {
     /// # Errors
     /// Each thing in it that cannot be meant.
     pub(crate) fn parse(text: &str, directory: &Path) -> Result<Self, Vec<String>> {
-        let file: File =
-            toml::from_str(text).map_err(|error| vec![error.to_string().trim().to_owned()])?;
+        let file: File = toml::from_str(text).map_err(|error| vec![misread(text, &error)])?;
         let values = Values::of(&file.values, directory)?;
         let mut wrong = Vec::new();
         let setup = once(file.setup, &values, &mut wrong);
@@ -400,6 +409,7 @@ mod tests {
         let request = |keys: &str| format!("[[requests]]\nname = 'a'\nrate = 1\n{keys}");
         for (text, word) in [
             ("x = 1".to_owned(), "unknown field"),
+            ("[[requests]]\nname = @".to_owned(), "line 2: "),
             (request("path = 'a'"), "expected /"),
             (request("path = '/a b'"), "expected /"),
             (request("path = '/${b}'"), "has no \"b\""),
@@ -420,6 +430,7 @@ mod tests {
         ] {
             let wrong = Scenario::parse(&text, Path::new("")).unwrap_err();
             assert!(wrong.len() == 1 && wrong[0].contains(word), "{text}: {wrong:?}");
+            assert_eq!(wrong[0].lines().count(), 1, "{text}: {wrong:?}");
         }
         let wrong = Scenario::read(Path::new("/nonexistent.toml")).unwrap_err();
         assert!(wrong[0].contains("cannot read the scenario /nonexistent.toml"), "{wrong:?}");
