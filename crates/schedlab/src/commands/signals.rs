@@ -13,7 +13,6 @@ const SAME_WISH: Duration = Duration::from_secs(1);
 /// the guardian puts things back.
 pub(super) fn hear_signals() -> Result<Interrupt> {
     let interrupt = Interrupt::default();
-    leave_signals_to_caller();
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Error::environment("cannot listen for signals", error))?;
     let heard = interrupt.clone();
@@ -30,5 +29,7 @@ pub(super) fn hear_signals() -> Result<Interrupt> {
             }
         })
         .map_err(|error| Error::environment("cannot start the signal thread", error))?;
+    // Not before they are heard here: one that came in between would be nobody's.
+    leave_signals_to_caller();
     Ok(interrupt)
 }
