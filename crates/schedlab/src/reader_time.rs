@@ -7,6 +7,7 @@
 
 use crate::exit::ExitCode;
 use crate::output::tell_lines;
+use crate::temporary::remove_held;
 use model::{OverLimit, READER_SECONDS, ReaderLimit};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::Builder;
@@ -48,11 +49,11 @@ impl ReaderTime {
     }
 }
 
-/// Ends this process, and says why. What is left of temporary directories the next start removes, as
-/// after any kill.
+/// Ends this process, and says why. Its temporary directories go with it, as when a signal ends it.
 #[expect(clippy::exit, reason = "no thread can end another one that computes")]
 fn end_process(over: OverLimit) {
     tell_lines(&refusal(over));
+    let _held = remove_held();
     std::process::exit(i32::from(ExitCode::Failure.number()));
 }
 

@@ -54,10 +54,17 @@ pub(crate) fn leave_signals_to_caller() {
 
 /// Removes all directories that this process holds, and does what the signal does by default.
 pub(crate) fn end_by(signal: i32) {
-    // Locked until the end: a thread that misses its files waits in its `drop` and says nothing.
+    let _held = remove_held();
+    let _ = emulate_default_handler(signal);
+}
+
+/// Removes all directories that this process holds, which is about to end. Until what is given
+/// is dropped, a thread that misses its files waits in its `drop` and says nothing.
+#[must_use]
+pub(crate) fn remove_held() -> impl Sized {
     let held = lock_held();
     held.paths.iter().for_each(|directory| remove_in_use(directory));
-    let _ = emulate_default_handler(signal);
+    held
 }
 
 /// Hears signals that ask for an end, unless they are heard already. The thread is there until the
