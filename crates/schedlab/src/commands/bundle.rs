@@ -184,6 +184,9 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
         }
         Err(error) => seen.problems.extend(without_campaign(home.path(), &error)),
     }
+    // Where this process is being ended it waits here: files that went with their directory are no
+    // difference of the bundle.
+    drop(home);
     if arguments.json { seen.tell_json(file) } else { seen.tell(file) }
 }
 
