@@ -12,7 +12,7 @@ use super::rule;
 use super::single_queue::{SingleQueue, allows};
 use crate::replay::{Replay, Run, Timeline};
 use crate::trace::{Flag, OrderedEvent, OrderedEventKind, OrderedTrace};
-use crate::verdict::{ModelResult, Rejection, ReplaySummary, Tally};
+use crate::verdict::{ModelResult, Rejection, ReplaySummary, Tally, Violation};
 use std::collections::HashMap;
 use sticky::Stickiness;
 
@@ -263,8 +263,13 @@ impl Model<'_, '_> {
         let mut own = None;
         if event.has(Flag::Runnable) {
             own = self.charged_keys.get(&event.cpu).copied().flatten();
-            if let Some(run) = self.replay.links[index].run {
-                self.running_keys[run] = own;
+        }
+        if event.has(Flag::Kept) {
+            let current = self.kept_deadline(index, event)?;
+            if own != current {
+                // Which of the two it was held against depends on when it changed.
+                self.tally.undecided(rule::EARLIEST_DEADLINE);
+                return Ok(());
             }
         }
         let chosen = self.replay.links[index].spell;
@@ -279,6 +284,25 @@ impl Model<'_, '_> {
             _ => return Ok(()),
         };
         self.earliest(index, event, bound, or_equal)
+    }
+
+    /// The deadline by which a task goes on. While its dispatch looks for another one, somebody may
+    /// change its nice value: the dispatch lets go of the lock of its CPU meanwhile.
+    fn kept_deadline(
+        &mut self,
+        index: usize,
+        event: &OrderedEvent,
+    ) -> Result<Option<u64>, Box<Violation>> {
+        let current = self.tasks.get(&event.pid).and_then(|task| task.deadline);
+        if let Some(run) = self.replay.links[index].run {
+            self.running_keys[run] = current;
+        }
+        if let Some(current) = current {
+            self.tally.check(rule::DEADLINE, event.c == current, event, || {
+                format!("to go on by deadline {current}, not by {}", event.c)
+            })?;
+        }
+        Ok(current)
     }
 
     /// What replaces a task that could go on is no later, and not sticky elsewhere.
@@ -422,6 +446,43 @@ mod tests {
         let sync = wake(&[Flag::Wakeup, Flag::Sync], Some(1));
         assert_eq!(sync.broken_rule(), Some(rule::PREEMPTION));
         assert_eq!(wake(&[], Some(1)).broken_rule(), Some(rule::PREEMPTION));
+    }
+
+    /// Somebody makes a running task nicer while its dispatch looks for another one, and one wakes
+    /// whose deadline lies between its former deadline and the new one.
+    fn made_nicer_within_a_dispatch(kick: bool, kept: u64) -> Option<&'static str> {
+        let mut script = script();
+        let (former, key) = (deadline(10_000, 110), deadline(10_000, 130));
+        script.enqueue((1, 10_000), OTHER, at(10_000, 110), &[Flag::Wakeup]);
+        script.dispatch(1, 20_000, OTHER, 0, &[Flag::Moved]);
+        script.start((1, 30_000), OTHER, at(10_000, 110));
+        script.charge((1, 40_000), OTHER, (former, RR_INTERVAL - 10_000));
+        let left = RR_INTERVAL - 12_000;
+        let stop = script.event(0, 42_000, OrderedEventKind::Stopping, OTHER).target(1);
+        stop.a(42_000).b(former).d(left).flags(&[Flag::Runnable]);
+        script.event(0, 44_000, OrderedEventKind::SetWeight, OTHER).a(130).b(110).d(key);
+        let start = script.event(0, 46_000, OrderedEventKind::Running, OTHER).target(1);
+        start.a(46_000).b(key).d(left);
+        let how = [Flag::Runnable, Flag::Kept];
+        script.dispatch(1, 48_000, OTHER, OTHER, &how).b(40_000).c(kept);
+        script.enqueue((0, 70_000), TASK, at(70_000, 120), &[Flag::Wakeup]);
+        if kick {
+            let kick = script.event(0, 71_000, OrderedEventKind::Kick, TASK);
+            kick.target(1).flags(&[Flag::Preempt]);
+        }
+        script.event(0, 75_000, OrderedEventKind::Yield, TASK);
+        script.event(0, 90_000, OrderedEventKind::Yield, TASK);
+        script.event(1, 90_000, OrderedEventKind::Yield, TASK);
+        script.broken_rule()
+    }
+
+    #[test]
+    fn a_task_that_is_made_nicer_within_a_dispatch_is_preempted_by_its_new_deadline() {
+        let key = deadline(10_000, 130);
+        assert_eq!(made_nicer_within_a_dispatch(true, key), None);
+        assert_eq!(made_nicer_within_a_dispatch(false, key), Some(rule::PREEMPTION));
+        let former = deadline(10_000, 110);
+        assert_eq!(made_nicer_within_a_dispatch(true, former), Some(rule::DEADLINE));
     }
 
     /// CPU 0 drops a task for an earlier one; CPU 1 takes that although another waits.
