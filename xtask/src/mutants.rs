@@ -22,6 +22,8 @@ const MISSING: &str = "cargo-mutants is not here: `./setup --night` installs it"
 /// Schedules of campaigns for each mutant, unless somebody says how many; as many as mutants that
 /// were made by hand had.
 const SCHEDULES: (&str, &str) = ("SCHEDLAB_FAULT_SCHEDULES", "2000");
+/// A schedule that does not end is a mutant that was noticed; the tests take a minute or less.
+const TEST_SECONDS: &str = "300";
 /// All mutants take many hours: a night has one of so many parts, by its date.
 const NIGHTS: u64 = 20;
 const DAY_SECONDS: u64 = 86_400;
@@ -93,12 +95,25 @@ pub fn mutants(cargo: &Cargo, scale: Scale, shard: Option<Shard>) -> CommandResu
     if !is_installed(cargo) {
         return Err(Problems::one(MISSING));
     }
-    let mut command = cargo.command(["mutants", "--workspace", "--no-shuffle"]);
+    // cargo-mutants would try the tests of the packages that it breaks, and not those that are asked.
+    let mut command = cargo.command(["mutants", "--workspace", "--no-shuffle", "--baseline=skip"]);
+    command.args(["--timeout", TEST_SECONDS]);
     if let Some(shard) = shard {
         command.arg("--shard").arg(shard.to_string());
     }
+    let mut unbroken = cargo.command(["test", "--locked", "--lib"]);
+    for package in &configuration.test_package {
+        unbroken.args(["--package", package]);
+    }
     if std::env::var_os(SCHEDULES.0).is_none() {
         command.env(SCHEDULES.0, SCHEDULES.1);
+        unbroken.env(SCHEDULES.0, SCHEDULES.1);
+    }
+    let status = unbroken
+        .status()
+        .map_err(|error| Problems::one(format!("cannot start the tests: {error}")))?;
+    if !status.success() {
+        return Err(Problems::one("tests fail before anything is broken: no mutant was tried"));
     }
     let status = command
         .status()
