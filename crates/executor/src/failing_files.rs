@@ -1,6 +1,7 @@
 //! Files of this machine of which some in private directories cannot be read, opened or made: for
 //! tests of what is done then.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,7 +79,7 @@ impl Files for FailingFiles {
         self.below.sync_directory(path)
     }
 
-    fn names(&self, path: &Path) -> io::Result<Vec<String>> {
+    fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
         self.below.names(path)
     }
 

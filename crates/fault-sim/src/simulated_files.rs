@@ -4,6 +4,7 @@ use crate::disk::Node;
 use crate::faults::Operation;
 use crate::machine::{SimulatedMachine, State};
 use crate::open_file::SimulatedFile;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use sys::{FileAccess, Files, OpenFile, PrivateFiles};
@@ -84,11 +85,12 @@ impl Files for SimulatedMachine {
         self.perform((Operation::Sync, path), |state, _| state.disk.sync_directory(path))
     }
 
-    fn names(&self, path: &Path) -> io::Result<Vec<String>> {
-        self.perform((Operation::Look, path), |state, _| match of_kernel(path) {
+    fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        let names = self.perform((Operation::Look, path), |state, _| match of_kernel(path) {
             Some(directory) => state.kernel.names(directory),
             None => state.disk.names(path),
-        })
+        })?;
+        Ok(names.into_iter().map(OsString::from).collect())
     }
 
     fn exists(&self, path: &Path) -> bool {

@@ -584,6 +584,7 @@ mod tests {
     use crate::records::scan_on;
     use crate::{find_unfinished, load, resolve};
     use std::fs;
+    use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::PermissionsExt;
 
     const NOW: u64 = 1_795_000_000_000_000_000;
@@ -733,6 +734,12 @@ mod tests {
         assert_eq!(resolve(results.path(), "last").unwrap(), directory);
         assert_eq!(resolve(results.path(), "demo").unwrap(), directory);
         assert!(resolve(results.path(), "demon").is_err());
+        // Of a name that is no text of Unicode nothing is dropped either.
+        let strange = results.path().join(std::ffi::OsStr::from_bytes(b"demo-\xff"));
+        fs::rename(&directory, &strange).unwrap();
+        let found = crate::all(results.path()).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].directory, strange);
     }
 
     /// The directory that the child process of the test below works in.

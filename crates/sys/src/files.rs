@@ -3,6 +3,7 @@
 //! any of these operations fail, end the process there, or cut the power
 //! (docs/adr/0046-one-seam-for-faults-of-files.md).
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::BorrowedFd;
@@ -70,7 +71,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// When it cannot be listed.
-    fn names(&self, path: &Path) -> io::Result<Vec<String>>;
+    fn names(&self, path: &Path) -> io::Result<Vec<OsString>>;
 
     /// Whether something has that name.
     fn exists(&self, path: &Path) -> bool;

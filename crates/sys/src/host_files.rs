@@ -7,6 +7,7 @@ use crate::private_directory::PrivateDirectory;
 use crate::regular_file::{open_regular, open_regular_as};
 use removal::{remove_made_directory, remove_tree};
 use rustix::fs::FallocateFlags;
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -59,11 +60,8 @@ impl Files for HostFiles {
         File::open(path)?.sync_all()
     }
 
-    fn names(&self, path: &Path) -> io::Result<Vec<String>> {
-        let name = |entry: io::Result<fs::DirEntry>| -> io::Result<String> {
-            Ok(entry?.file_name().to_string_lossy().into_owned())
-        };
-        fs::read_dir(path)?.map(name).collect()
+    fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect()
     }
 
     fn exists(&self, path: &Path) -> bool {

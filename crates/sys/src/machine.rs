@@ -227,11 +227,13 @@ impl Machine {
     pub fn list(&self, absolute: &str) -> Result<Vec<String>, MachineError> {
         let path = self.path(absolute);
         let fail = |source| MachineError { action: "list", path: path.clone(), source };
-        let mut names = match self.files.names(&path) {
+        let names = match self.files.names(&path) {
             Ok(names) => names,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(fail(error)),
         };
+        let mut names: Vec<String> =
+            names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect();
         names.sort();
         Ok(names)
     }
