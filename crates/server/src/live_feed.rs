@@ -192,21 +192,26 @@ impl LiveState {
             campaign: snapshot.as_ref(),
             watchers: self.watchers(),
         };
-        if let Ok(json) = serde_json::to_string(&message) {
+        let json = serde_json::to_string(&message);
+        // Kept before it is sent: a client that asks after an event gets what the event said.
+        *lock(&self.snapshot) = snapshot;
+        if let Ok(json) = json {
             // Titles and names come from files.
             self.snapshot_events.send_replace(Arc::from(model::inert_json(&json)));
         }
-        *lock(&self.snapshot) = snapshot;
     }
 
     fn note_sample(&self, sample: MachineSample) {
-        if let Ok(json) = serde_json::to_string(&sample) {
+        let json = serde_json::to_string(&sample);
+        {
+            let mut samples = lock(&self.samples);
+            samples.push_back(sample);
+            let surplus = samples.len().saturating_sub(MOST_SAMPLES);
+            samples.drain(..surplus);
+        }
+        if let Ok(json) = json {
             self.sampled.send_replace(Arc::from(json));
         }
-        let mut samples = lock(&self.samples);
-        samples.push_back(sample);
-        let surplus = samples.len().saturating_sub(MOST_SAMPLES);
-        samples.drain(..surplus);
     }
 }
 
@@ -343,5 +348,42 @@ mod tests {
         assert_eq!(noticed(0.0), (None, None));
         let (steal, foreign) = noticed(1e-9);
         assert!(steal.is_some() && foreign.is_some());
+    }
+
+    fn live_state() -> Arc<LiveState> {
+        let loader =
+            CampaignLoader::new(|_| Err(Error::environment("load", "no campaign in this test")));
+        let machine = Machine::host("/nonexistent");
+        LiveState::open(PathBuf::from("/nonexistent"), machine, loader, Box::new(|_| ()))
+    }
+
+    fn sample() -> MachineSample {
+        MachineSample {
+            at_ms: 1,
+            cpus: Vec::new(),
+            steal: 0.0,
+            foreign: None,
+            throttled: None,
+            pressure: None,
+        }
+    }
+
+    /// A client that asks `/metrics` after an event must get what the event said: while what is
+    /// known cannot be written, no event may come.
+    #[test]
+    fn no_event_comes_before_what_it_tells_is_known() {
+        let live_state = live_state();
+        let (snapshots, samples) = (live_state.snapshot_events(), live_state.sampled());
+        let held = (lock(&live_state.snapshot), lock(&live_state.samples));
+        std::thread::scope(|scope| {
+            scope.spawn(|| live_state.tell(None));
+            scope.spawn(|| live_state.note_sample(sample()));
+            std::thread::sleep(Duration::from_millis(100));
+            let came = (snapshots.has_changed().unwrap(), samples.has_changed().unwrap());
+            drop(held);
+            assert_eq!(came, (false, false));
+        });
+        assert!(snapshots.has_changed().unwrap() && samples.has_changed().unwrap());
+        assert_eq!(live_state.last_sample(), Some(sample()));
     }
 }
