@@ -2,7 +2,8 @@
 //!
 //! The English sentence is the key, as with GNU gettext: it stands in the code where it is said,
 //! its blanks are named, and the compiler checks them. A language is a folder of PO files below
-//! `languages/` and one line of `LANGUAGES`; what it does not translate is said in English.
+//! `languages/` and one line of `LANGUAGES`; what it does not translate is said in English. What
+//! caveats mean is declared with them, in every language.
 //!
 //! This crate must not know what is said, nor about what.
 

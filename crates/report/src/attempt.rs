@@ -12,8 +12,8 @@ const UNKNOWN: &str = "unknown";
 /// What stands at the head of a report: which attempt it is, how often it was resumed, and that its
 /// records are bound to nothing, where they are not.
 pub(crate) fn attempt(report: &Report) -> Option<String> {
-    let unbound = is_unbound(report)
-        .then(|| report.language.word(CaveatCode::EvidenceUnbound.meaning()).to_owned());
+    let meaning = || CaveatCode::EvidenceUnbound.meaning_in(report.language.code()).to_owned();
+    let unbound = is_unbound(report).then(meaning);
     joined(attempt_and_resumptions(report).into_iter().chain(unbound))
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn explained(
         .into_iter()
         .map(|(code, places)| CaveatView {
             code: code.to_string(),
-            meaning: language.word(code.meaning()).to_owned(),
+            meaning: code.meaning_in(language.code()).to_owned(),
             places,
         })
         .collect()

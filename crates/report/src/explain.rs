@@ -506,7 +506,7 @@ fn caveats(finding: &Finding, language: Language) -> impl Iterator<Item = String
             language,
             "{code}: {meaning} Here, with n = {count}: {detail}.",
             code = caveat.code,
-            meaning = language.word(caveat.code.meaning()),
+            meaning = caveat.code.meaning_in(language.code()),
             count = finding.pairs,
             detail = caveat.detail
         )
@@ -522,7 +522,7 @@ fn caveats_of_campaign(finding: &Finding, context: &ExplainContext<'_>) -> Vec<S
             language,
             "{code}: {meaning} Of the campaign, here with n = {count}: {detail}.",
             code = caveat.code,
-            meaning = language.word(caveat.code.meaning()),
+            meaning = caveat.code.meaning_in(language.code()),
             count = finding.pairs,
             detail = caveat.detail
         )

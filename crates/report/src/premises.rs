@@ -64,7 +64,7 @@ fn evidence(report: &Report) -> Vec<String> {
         caveats.map(|caveat| (caveat.code.as_str(), caveat.meaning.as_str())).collect();
     if is_unbound(report) {
         let code = CaveatCode::EvidenceUnbound;
-        meanings.insert(code.as_str(), report.language.word(code.meaning()));
+        meanings.insert(code.as_str(), code.meaning_in(report.language.code()));
     }
     meanings.iter().map(|(code, meaning)| format!("{code}: {meaning}")).collect()
 }

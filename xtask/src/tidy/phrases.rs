@@ -1,5 +1,6 @@
 //! Every generated sentence in every language: what `say!`, `counted!`, `noted!` and `.word("…")`
-//! hold in the source, against the catalogues `crates/phrases/languages/*/report.po`.
+//! hold in the source, against the catalogues `crates/phrases/languages/*/report.po`. What caveats
+//! mean has its languages beside it (`codes!` in `crates/model/src/caveat.rs`).
 
 use super::tree::SourceFile;
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
@@ -11,8 +12,6 @@ const LANGUAGES: &str = "crates/phrases/languages";
 const CATALOGUE: &str = "report.po";
 /// The crate that defines the macros: its tests say what nobody translates.
 const PHRASES: &str = "crates/phrases/src";
-/// What caveats mean: literals behind their codes in `codes!`. The crate may not mark them.
-const CAVEATS: &str = "crates/model/src/caveat.rs";
 
 /// English sentences, each with where it is said first.
 type Sentences = BTreeMap<String, String>;
@@ -90,7 +89,6 @@ impl Search<'_> {
                 ["counted", "!"] => self.counted(group),
                 ["noted", "!"] => self.plain(arguments(group).first()),
                 [".", "word"] => self.word(group),
-                ["codes", "!"] if self.file.path == Path::new(CAVEATS) => self.meanings(group),
                 _ => {}
             }
             self.tokens(group.stream());
@@ -117,15 +115,6 @@ impl Search<'_> {
         let arguments = arguments(group);
         if arguments.first().and_then(literal).is_some() {
             self.plain(arguments.first());
-        }
-    }
-
-    fn meanings(&mut self, group: &Group) {
-        let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
-        for pair in tokens.windows(2) {
-            if let [TokenTree::Literal(_), TokenTree::Literal(meaning)] = pair {
-                self.plain(Some(&vec![meaning.clone().into()]));
-            }
         }
     }
 
@@ -308,16 +297,5 @@ mod tests {
         assert_eq!(problems, ["crates/report/src/a.rs:1: only `say!` fills blanks"]);
         let problems = found("fn f() { say!(l, TEXT, a); }", &[]);
         assert_eq!(problems, ["crates/report/src/a.rs:1: the sentence is not a literal"]);
-    }
-
-    #[test]
-    fn meanings_of_caveats_are_sentences() {
-        let source = "codes! {\n    Steal QuietMachine Fact \"STEAL\" \"Time was taken.\",\n}\n";
-        let file = SourceFile::new(CAVEATS, source);
-        let catalogue = SourceFile::new("crates/phrases/languages/xx/report.po", HEADER);
-        let files = [file, catalogue];
-        let problems = check(&files, said(&files));
-        assert_eq!(problems.len(), 1, "{problems:?}");
-        assert!(problems[0].contains("lacks \"Time was taken.\""), "{problems:?}");
     }
 }

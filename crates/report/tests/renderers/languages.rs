@@ -24,12 +24,21 @@ fn is_hangul(letter: char) -> bool {
 /// The rows of a file have an order, too, and nothing ran in it.
 #[test]
 fn what_a_caveat_of_the_order_means_claims_no_run() {
-    let korean: Language = "ko".parse().unwrap();
     for code in [CaveatCode::CarryOver, CaveatCode::OrderEffect, CaveatCode::OrderConfounded] {
-        let (meaning, translated) = (code.meaning(), korean.word(code.meaning()));
+        let (meaning, translated) = (code.meaning(), code.meaning_in("ko"));
         assert!(!meaning.split(' ').any(|word| ["ran", "sitting"].contains(&word)), "{meaning}");
         assert!(translated.chars().any(is_hangul) && !translated.contains("실행"), "{translated}");
     }
+}
+
+#[test]
+fn each_caveat_has_its_meaning_in_every_language() {
+    for language in Language::all().filter(|language| !language.is_english()) {
+        for code in CaveatCode::ALL {
+            assert_ne!(code.meaning_in(language.code()), code.meaning(), "{language}: {code}");
+        }
+    }
+    assert!(CaveatCode::ALL.iter().all(|code| code.meaning_in("ko").contains(is_hangul)));
 }
 
 #[test]

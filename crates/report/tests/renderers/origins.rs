@@ -119,12 +119,15 @@ fn parts(sentence: &'static str) -> impl Iterator<Item = &'static str> {
     sentence.split('{').map(behind_blank).map(|part| part.trim_matches([' ', ',', '.', ':', ';']))
 }
 
-/// By which parts each sentence of the catalogue that states one of these steps is known, in English
-/// and in Korean: the longest that no other sentence has.
+/// By which parts each sentence of the catalogue, or of what caveats mean, that states one of these
+/// steps is known, in English and in Korean: the longest that no other sentence has.
 fn stated(steps: &[&str]) -> Vec<[&'static str; 2]> {
     let language: Language = "ko".parse().unwrap();
-    let (of_steps, others): (Vec<_>, Vec<_>) =
-        language.report().partition(|(english, _)| steps.iter().any(|step| english.contains(step)));
+    let meanings = CaveatCode::ALL.iter().map(|code| (code.meaning(), code.meaning_in("ko")));
+    let (of_steps, others): (Vec<_>, Vec<_>) = language
+        .report()
+        .chain(meanings)
+        .partition(|(english, _)| steps.iter().any(|step| english.contains(step)));
     let known_by = |sentence: &'static str| {
         let is_own = |part: &&str| {
             !others
