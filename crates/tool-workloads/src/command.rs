@@ -1,5 +1,6 @@
 //! Any program: what it used, and metrics picked from what it printed.
 
+use crate::program_stub::ProgramStub;
 use contract::shared_names;
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, ProgramFile,
@@ -94,6 +95,13 @@ contract::keys! {
 /// Names of programs whose first file argument is the real program begin so.
 const INTERPRETERS: [&str; 11] =
     ["sh", "bash", "dash", "zsh", "env", "python", "perl", "ruby", "node", "java", "lua"];
+
+/// Stands for the program in tests.
+pub(crate) const STUB: ProgramStub = ProgramStub {
+    program: "any-program",
+    version: None,
+    parameters: &[(RUN.name(), "any-program")],
+};
 
 /// The workload.
 pub(crate) struct Entry;

@@ -3,6 +3,7 @@
 mod arguments;
 mod job_file;
 
+use crate::program_stub::ProgramStub;
 use contract::shared_names;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
@@ -147,6 +148,13 @@ const LONGEST_JOB_FILE: u64 = 1 << 20;
 const FILLING: u64 = 4096;
 /// Below this version json+ has other fields.
 const OLDEST: u32 = 3;
+
+/// Stands for fio in tests.
+pub(crate) const STUB: ProgramStub = ProgramStub {
+    program: "fio",
+    version: Some(("--version", "fio-3.33")),
+    parameters: &[(DIRECT.name(), "false"), (SIZE.name(), "1M")],
+};
 
 /// The workload.
 pub(crate) struct Entry;

@@ -2,6 +2,7 @@
 
 mod phases;
 
+use crate::program_stub::ProgramStub;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
     ProgramFile, Requirement, Result, Workload, WorkloadFacts,
@@ -65,6 +66,13 @@ const PHASE_NS: u64 = 3_700_000_000;
 const VERSIONS: (u32, std::ops::Range<u32>) = (3, 400..600);
 const HOW_TO_GET: &str =
     "install it: Debian has it in non-free (apt-get install iozone3), its source is at iozone.org";
+
+/// Stands for iozone in tests.
+pub(crate) const STUB: ProgramStub = ProgramStub {
+    program: "iozone",
+    version: Some(("-v", "Version $Revision: 3.489 $")),
+    parameters: &[(DIRECT.name(), "false"), (SIZE.name(), "64k"), (PROCESSES.name(), "1")],
+};
 
 /// The workload.
 pub(crate) struct Entry;

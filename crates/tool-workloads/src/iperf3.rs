@@ -1,5 +1,6 @@
 //! iperf3, which measures how much a network carries.
 
+use crate::program_stub::ProgramStub;
 use crate::transport_choice::TransportChoice;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
@@ -114,6 +115,13 @@ const OLDEST: (u32, u32) = (3, 12);
 /// Far above its JSON, which has no intervals.
 const OUTPUT_LIMIT: u64 = 4 << 20;
 const HINT: &str = "of an `iperf3 -s` that you have started";
+
+/// Stands for iperf3 in tests.
+pub(crate) const STUB: ProgramStub = ProgramStub {
+    program: "iperf3",
+    version: Some(("--version", "iperf 3.16 (cJSON 1.7.15)")),
+    parameters: &[(ADDRESS.name(), "127.0.0.1:9")],
+};
 
 /// The workload.
 pub(crate) struct Entry;

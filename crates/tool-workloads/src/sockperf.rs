@@ -1,5 +1,6 @@
 //! sockperf, which measures how long messages take over a network.
 
+use crate::program_stub::ProgramStub;
 use crate::transport_choice::TransportChoice;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
@@ -109,6 +110,13 @@ const OUTPUT_LIMIT: u64 = 4 << 20;
 /// A reply in a microsecond, for the longest run.
 const LOG_LIMIT: u64 = 4 << 30;
 const HINT: &str = "of a `sockperf server` that you have started";
+
+/// Stands for sockperf in tests.
+pub(crate) const STUB: ProgramStub = ProgramStub {
+    program: "sockperf",
+    version: Some(("--version", "sockperf, version 3.10-no.git")),
+    parameters: &[(ADDRESS.name(), "127.0.0.1:9")],
+};
 
 /// The workload.
 pub(crate) struct Entry;

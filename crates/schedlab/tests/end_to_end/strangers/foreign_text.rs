@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tool_workloads::ProgramStub;
 
 /// Turns letters round, opens an isolate, hides: no control, so that what is shown may hold it.
 const TURNED: &str = "evil\u{202e}\u{2066}\u{200b}\u{e0041}";
@@ -267,70 +268,41 @@ fn a_terminal_obeys_nothing_of_a_page_of_the_cache() {
     }
 }
 
-/// A workload that runs a tool, and what stands in the tool's place.
+/// A workload that runs a tool, and a hostile stub in the tool's place.
 struct HostileTool {
     workload: &'static str,
-    program: &'static str,
-    /// What the program says of its version.
-    version: &'static str,
-    /// Keys of the workload, as lines of an experiment.
-    keys: &'static str,
+    stub: &'static ProgramStub,
 }
-
-/// One for each workload that runs a tool.
-static HOSTILE_TOOLS: [HostileTool; 5] = [
-    HostileTool {
-        workload: "command",
-        program: "fio",
-        version: "fio-3.33",
-        keys: "run = [\"fio\"]\n",
-    },
-    HostileTool {
-        workload: "fio",
-        program: "fio",
-        version: "fio-3.33",
-        keys: "direct = false\nsize = \"1M\"\n",
-    },
-    HostileTool {
-        workload: "iozone",
-        program: "iozone",
-        version: "Version $Revision: 3.489 $",
-        keys: "direct = false\nsize = \"64k\"\nprocesses = 1\n",
-    },
-    HostileTool {
-        workload: "iperf3",
-        program: "iperf3",
-        version: "iperf 3.16 (cJSON 1.7.15)",
-        keys: "address = \"127.0.0.1:9\"\n",
-    },
-    HostileTool {
-        workload: "sockperf",
-        program: "sockperf",
-        version: "sockperf, version 3.10-no.git",
-        keys: "address = \"127.0.0.1:9\"\n",
-    },
-];
 
 impl HostileTool {
     /// That of each workload of the catalogue that runs a tool.
-    fn all() -> Vec<&'static Self> {
-        let of = |id: &str| {
-            let found = HOSTILE_TOOLS.iter().find(|tool| tool.workload == id);
-            found.unwrap_or_else(|| panic!("HOSTILE_TOOLS of {} lacks the workload {id}", file!()))
-        };
-        tool_workloads::ENTRIES.iter().map(|entry| of(entry.describe().id)).collect()
+    fn all() -> Vec<Self> {
+        let entries = tool_workloads::ENTRIES.iter().zip(tool_workloads::STUBS);
+        entries.map(|(entry, stub)| Self { workload: entry.describe().id, stub }).collect()
     }
 
     /// Writes a program that says its version and fails with hostile words on both streams.
     fn write(&self, bench: &Bench) {
-        let (version, endless) = (self.version, endless());
+        let endless = endless();
+        let answer = |(asked, version): (&str, &str)| {
+            format!("case \"$1\" in {asked}) echo '{version}'; exit 0;; esac\n")
+        };
+        let answer = self.stub.version.map(answer).unwrap_or_default();
         bench.program(
-            self.program,
-            &format!(
-                "#!/bin/sh\ncase \"$1\" in -v|--version) echo '{version}'; exit 0;; esac\n\
-                 echo '{endless}'; echo '{endless}' >&2\nexit 3\n"
-            ),
+            self.stub.program,
+            &format!("#!/bin/sh\n{answer}echo '{endless}'; echo '{endless}' >&2\nexit 3\n"),
         );
+    }
+
+    /// The workload as an experiment declares it.
+    fn declared(&self) -> String {
+        let written = |(name, value): &(&str, &str)| match *value {
+            "true" | "false" => format!("{name} = {value}\n"),
+            text => format!("{name} = \"{text}\"\n"),
+        };
+        let parameters: String = self.stub.parameters.iter().map(written).collect();
+        let workload = self.workload;
+        format!("[[workloads]]\nuse = \"{workload}\"\n{parameters}invocations = 1\n")
     }
 }
 
@@ -343,12 +315,8 @@ fn a_terminal_obeys_nothing_of_what_tools_and_programs_print() {
     tools.iter().for_each(|tool| tool.write(&bench));
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", bench.path().display());
-    let declared = |tool: &&HostileTool| {
-        let (workload, keys) = (tool.workload, tool.keys);
-        format!("[[workloads]]\nuse = \"{workload}\"\n{keys}invocations = 1\n")
-    };
-    let workloads: Vec<String> = tools.iter().map(declared).collect();
-    let file = bench.experiment("tools", &format!("{HEAD}{}", workloads.concat()));
+    let workloads: String = tools.iter().map(HostileTool::declared).collect();
+    let file = bench.experiment("tools", &format!("{HEAD}{workloads}"));
     let run = |arguments: &[&str]| bench.command(arguments).env("PATH", &path).output().unwrap();
     told_of_it("run", &run(&["run", &file]));
     let records = bench.record_lines();
