@@ -143,8 +143,7 @@ fn assemble(
 ) -> Result<Assembled, Trouble> {
     let subjects = subjects(table, settings)?;
     let primary = primary(table)?;
-    let labels = Labels::of(table)?;
-    let executions = ExecutionLevels::of(table);
+    let (labels, executions) = (Labels::of(table)?, ExecutionLevels::of(table));
     table.fixed.clone_from(&executions.fixed);
     refuse_many(table, &subjects, primary.len(), labels.all.len(), settings)?;
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
@@ -202,6 +201,7 @@ fn assemble(
         venue_settings: model::VenueSettings::default(),
         options: Vec::new(),
         notes: Vec::new(),
+        ended_at_look: None,
     };
     Ok(Assembled { plan, records, executions })
 }

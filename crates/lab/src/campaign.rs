@@ -370,6 +370,7 @@ fn stop(campaign: &mut Campaign, blocks: u32, on_event: &mut dyn FnMut(Event)) -
         );
         let mut plan = campaign.plan().clone();
         plan.notes.push(note.clone());
+        plan.end_at_look(blocks);
         campaign.save_plan(&plan)?;
         on_event(Event::Notice(note));
     }

@@ -4,7 +4,7 @@
 use crate::campaign::repeat_note;
 use crate::schedule::is_hopeless;
 use contract::Result;
-use model::{Block, Caveat, CaveatCode, Plan, Record, STOPPED_AT_LOOK};
+use model::{Block, Caveat, CaveatCode, Plan, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use store::{CampaignState, HeldRecords, LoadedCampaign};
@@ -243,21 +243,20 @@ fn ends_at_a_look(loaded: &LoadedCampaign, whole: usize, missing: &[&Block]) -> 
         return false;
     }
     let is_last = plan.looks.last() == Some(look);
-    let stopped = format!("{STOPPED_AT_LOOK}{look} of at most ");
     is_last
-        || plan.notes.iter().any(|note| note.starts_with(&stopped))
+        || plan.ending_look() == Some(*look)
         || analysis::answered_at(plan, &loaded.records) == Some(*look)
 }
 
-/// A look that the plan's notes say the campaign stopped at, where fewer blocks are whole.
+/// A look that the plan says the campaign stopped at, where fewer blocks are whole.
 fn other_look(loaded: &LoadedCampaign) -> Option<String> {
-    let most = loaded.plan.noted_look()?;
+    let most = loaded.plan.ending_look()?;
     let recorded = Recorded::of(&loaded.plan, &loaded.records);
     let whole = loaded.plan.blocks.iter().filter(|block| recorded.is_whole(block)).count();
-    (whole < most).then(|| {
+    (whole < most as usize).then(|| {
         format!(
-            "plan.json: a note says that the campaign stopped at the look after {most} blocks, and \
-             {whole} blocks are whole"
+            "plan.json says that the campaign stopped at the look after {most} blocks, and {whole} \
+             blocks are whole"
         )
     })
 }

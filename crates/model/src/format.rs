@@ -26,12 +26,18 @@ pub const GIVEN_PLAN_FORMAT: &str = "schedlab.plan/9";
 /// `plan.json` of an import with facts that decide. A reader of the versions before would not read them,
 /// and would take the digest that records name for that of another plan.
 pub const FACTS_PLAN_FORMAT: &str = "schedlab.plan/10";
-/// Versions of it that are read. Before the tenth, caveats alone told what the importer had established
-/// ([`crate::DecidingFacts`]). Before the ninth, what was given together with numbers was told by a caveat
-/// alone, and decided. Before the eighth, parts were told by a caveat alone, and had a verdict. Before the seventh, nobody recorded the order of an import. The third has no pace. The second has claims about one metric each and none across
-/// workloads; the first has no comparisons within a factor, and claims about one comparison
-/// each.
-pub const PLAN_FORMATS: [&str; 10] = [
+/// `plan.json` of an adaptive campaign that a look ended before its last one. A reader of the
+/// versions before would not read which, and would take the digest of the end for that of another
+/// end.
+pub const LOOK_PLAN_FORMAT: &str = "schedlab.plan/11";
+/// Versions of it that are read. Before the eleventh, a note alone told which look ended a campaign
+/// ([`crate::Plan::ending_look`]). Before the tenth, caveats alone told what the importer had
+/// established ([`crate::DecidingFacts`]). Before the ninth, what was given together with numbers
+/// was told by a caveat alone, and decided. Before the eighth, parts were told by a caveat alone,
+/// and had a verdict. Before the seventh, nobody recorded the order of an import. The third has no
+/// pace. The second has claims about one metric each and none across workloads; the first has no
+/// comparisons within a factor, and claims about one comparison each.
+pub const PLAN_FORMATS: [&str; 11] = [
     PLAN_FORMAT,
     "schedlab.plan/2",
     "schedlab.plan/1",
@@ -42,6 +48,7 @@ pub const PLAN_FORMATS: [&str; 10] = [
     PARTS_PLAN_FORMAT,
     GIVEN_PLAN_FORMAT,
     FACTS_PLAN_FORMAT,
+    LOOK_PLAN_FORMAT,
 ];
 /// A line of `records.jsonl`.
 pub const RECORD_FORMAT: &str = "schedlab.record/5";
@@ -115,7 +122,7 @@ mod tests {
     use crate::fixtures::PLAN;
     use crate::{
         Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, GivenChoices, ImportFact,
-        Imported, ImportedDesign, ImportedOrder, Obstacle, Pace, Plan, VmSettings,
+        Imported, ImportedDesign, ImportedOrder, Obstacle, Pace, Plan, STOPPED_AT_LOOK, VmSettings,
     };
 
     const FINDINGS: &str = r#"{"format":"schedlab.findings/14","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
@@ -285,6 +292,29 @@ mod tests {
         let text = serde_json::to_string(&plan).unwrap();
         assert!(text.contains(r#""facts":["copied_values"]"#), "{text}");
         assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+    }
+
+    #[test]
+    fn the_look_that_ended_a_campaign_is_told_by_a_note_in_earlier_plans_alone() {
+        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        assert_eq!(plan.ending_look(), None);
+        // As it was stored before.
+        plan.looks = vec![6, 10, 16];
+        let note = |blocks: u32| format!("{STOPPED_AT_LOOK}{blocks} of at most 16 blocks: told");
+        plan.notes = vec!["seed drawn: 4".to_owned(), note(6), note(10)];
+        let before = plan.clone();
+        assert_eq!((before.ending_look(), before.oldest_format()), (Some(10), PLAN_FORMAT));
+        assert!(!serde_json::to_string(&before).unwrap().contains("ended_at_look"));
+        plan.end_at_look(6);
+        assert_eq!(plan.format, LOOK_PLAN_FORMAT);
+        assert!(PLAN_FORMATS.contains(&LOOK_PLAN_FORMAT));
+        for notes in [plan.notes.clone(), Vec::new()] {
+            plan.notes = notes;
+            let text = serde_json::to_string(&plan).unwrap();
+            assert!(text.contains(r#""ended_at_look":6"#), "{text}");
+            let back: Plan = serde_json::from_str(&text).unwrap();
+            assert_eq!((back.ending_look(), &back), (Some(6), &plan));
+        }
     }
 
     #[test]

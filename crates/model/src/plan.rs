@@ -1,9 +1,10 @@
 //! A plan: every trial of a campaign in the order it will run.
 
 use crate::{
-    Claim, ClaimShape, Comparisons, FACTS_PLAN_FORMAT, GIVEN_PLAN_FORMAT, Imported, Metric,
-    ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PARTS_PLAN_FORMAT, PLAN_FORMAT, Pace, Parameters,
-    RESTED_PLAN_FORMAT, Subject, VENUE_PLAN_FORMAT, VenueSettings, VmSettings, sum_ns,
+    Claim, ClaimShape, Comparisons, FACTS_PLAN_FORMAT, GIVEN_PLAN_FORMAT, Imported,
+    LOOK_PLAN_FORMAT, Metric, ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PARTS_PLAN_FORMAT,
+    PLAN_FORMAT, Pace, Parameters, RESTED_PLAN_FORMAT, Subject, VENUE_PLAN_FORMAT, VenueSettings,
+    VmSettings, sum_ns,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -96,6 +97,10 @@ pub struct Plan {
     /// Decisions the planner took that a reader should know (control dropped, blocks cut).
     #[serde(default)]
     pub notes: Vec<String>,
+    /// After how many blocks a look ended the campaign, where that is not the last of `looks`.
+    /// Plans before the eleventh format have none: [`Plan::ending_look`] is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at_look: Option<u32>,
 }
 
 /// One workload with its parameters and what is asked of it.
@@ -284,8 +289,8 @@ pub struct SimSettings {
     pub failure_rate: BTreeMap<String, f64>,
 }
 
-/// The beginning of the note that an adaptive campaign gets where a look ended it; the number of
-/// blocks follows.
+/// The beginning of the note that tells people that a look ended an adaptive campaign; the number
+/// of blocks follows.
 pub const STOPPED_AT_LOOK: &str = "stopped at the look after ";
 
 /// What digests of plans are made of. A later format of plans that adds what this one does not use
@@ -365,7 +370,9 @@ impl Plan {
     pub fn oldest_format(&self) -> &'static str {
         let mut metrics = self.workloads.iter().flat_map(|workload| &workload.metrics);
         let is_shaped = |claim: &Claim| claim.shape != ClaimShape::default();
-        if self.imported.as_ref().is_some_and(|imported| !imported.facts.are_unwritten()) {
+        if self.ended_at_look.is_some() {
+            LOOK_PLAN_FORMAT
+        } else if self.imported.as_ref().is_some_and(|imported| !imported.facts.are_unwritten()) {
             FACTS_PLAN_FORMAT
         } else if self.imported.as_ref().is_some_and(|imported| !imported.given.is_empty()) {
             GIVEN_PLAN_FORMAT
@@ -395,11 +402,23 @@ impl Plan {
         self.oldest_format().clone_into(&mut self.format);
     }
 
-    /// After how many blocks a look ended the campaign, as its notes have it: the most of them.
-    pub fn noted_look(&self) -> Option<usize> {
+    /// Notes that a look ended the campaign after so many blocks, where it would have run more.
+    pub fn end_at_look(&mut self, blocks: u32) {
+        self.ended_at_look = Some(blocks);
+        self.oldest_format().clone_into(&mut self.format);
+    }
+
+    /// After how many blocks a look ended the campaign, where it would have run more.
+    pub fn ending_look(&self) -> Option<u32> {
+        self.ended_at_look.or_else(|| self.look_of_earlier_format())
+    }
+
+    /// The same of a plan before the eleventh format, which told it by a note alone: the most
+    /// blocks of such notes.
+    fn look_of_earlier_format(&self) -> Option<u32> {
         let look = |note: &String| {
             let (blocks, _) = note.strip_prefix(STOPPED_AT_LOOK)?.split_once(' ')?;
-            blocks.parse::<usize>().ok()
+            blocks.parse::<u32>().ok()
         };
         self.notes.iter().filter_map(look).max()
     }

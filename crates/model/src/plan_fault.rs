@@ -74,6 +74,9 @@ impl Plan {
         if self.looks.first() == Some(&0) || self.looks.windows(2).any(|two| two[0] >= two[1]) {
             return Some(format!("looks is {:?}, and ascends from 1", self.looks));
         }
+        if let Some(blocks) = self.ended_at_look.filter(|blocks| !self.looks.contains(blocks)) {
+            return Some(format!("ended_at_look is {blocks}, and is one of looks"));
+        }
         for case in &self.use_cases {
             let is_none = |weight: f64| weight.is_nan() || weight <= 0.0;
             if let Some(one) = case.weights.iter().find(|one| is_none(one.weight)) {
@@ -244,6 +247,7 @@ mod tests {
         (|plan| plan.boots = Some(0), "boots is 0"),
         (|plan| plan.looks = vec![4, 4], "looks is [4, 4]"),
         (|plan| plan.looks = vec![0, 4], "looks is [0, 4]"),
+        (|plan| plan.ended_at_look = Some(4), "ended_at_look is 4"),
         (|plan| plan.workloads[0].expected_ns = u64::MAX, "workloads expected_ns"),
         (|plan| plan.rest_ns = u64::MAX, "rest_ns"),
         (|plan| plan.pace = Some(Pace { duration_ns: 0, every_ns: 0 }), "pace duration_ns is 0"),

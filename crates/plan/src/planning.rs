@@ -259,6 +259,7 @@ fn draft(
         venue_settings: VenueSettings::default(),
         options: Vec::new(),
         notes: Vec::new(),
+        ended_at_look: None,
     };
     settings.venue.write(&mut plan, workloads.iter().any(|one| one.needs_peer));
     Draft {

@@ -421,11 +421,11 @@ fn planned_blocks(inputs: &Inputs<'_>) -> Option<usize> {
 
 /// Whether an adaptive campaign of so many recorded blocks ended at a look by its rule. It is neither
 /// unfinished (`findings.is_unfinished`) nor was it ended before (`findings.caveats` and those of
-/// its files), and the look is that which a note of its plan names. A block that ran again may be
-/// recorded beyond it.
+/// its files), and the look is that which its plan names. A block that ran again may be recorded
+/// beyond it.
 fn ends_at_look(inputs: &Inputs<'_>, recorded: usize) -> bool {
     let is_stopped = |caveat: &Caveat| caveat.code == CaveatCode::StoppedEarly;
-    let look = inputs.plan.noted_look().unwrap_or(recorded);
+    let look = inputs.plan.ending_look().map_or(recorded, |look| look as usize);
     look <= recorded
         && inputs.plan.looks.iter().any(|planned| *planned as usize == look)
         && !inputs.findings.is_unfinished

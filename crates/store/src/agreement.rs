@@ -9,7 +9,8 @@ use model::{
     ORDERED_PLAN_FORMAT, PARTS_PLAN_FORMAT, Plan, RESTED_PLAN_FORMAT, Record,
 };
 
-/// Formats of plans that no version had which bound no records.
+/// Formats of plans that no version had which bound no records. That of a campaign which a look
+/// ended is none of them: one that such a version began gets it at its end.
 const LATER_THAN_UNBOUND: [&str; 5] = [
     RESTED_PLAN_FORMAT,
     ORDERED_PLAN_FORMAT,
@@ -229,7 +230,8 @@ impl CampaignDocuments<'_> {
         match &head.end {
             Some(end) if *end != digest_of_end(self.plan, self.state, head) => Some(
                 "state.json and plan.json: how the campaign ended and why, the runs that went on \
-                 with it, its blocks or its notes are not those that it ended with"
+                 with it, its blocks, its notes or the look that ended it are not those that it \
+                 ended with"
                     .to_owned(),
             ),
             None if self.began().is_some_and(|began| began.binds_end) => Some(
@@ -463,6 +465,30 @@ mod tests {
             change(&directory);
             let told = told(&load(&directory).unwrap());
             assert!(told.contains(words), "{words}: {told}");
+        }
+    }
+
+    #[test]
+    fn the_look_that_ended_a_campaign_is_bound_with_its_end() {
+        let results = tempfile::tempdir().unwrap();
+        let planned = model::Plan { looks: vec![6, 10, 16], ..plan("demo", "digest") };
+        let mut campaign = Campaign::create(results.path(), &planned, "", 5, 1).unwrap();
+        campaign.append(&mut record(0, vec![1.0])).unwrap();
+        let mut stopped = planned;
+        stopped.end_at_look(6);
+        campaign.save_plan(&stopped).unwrap();
+        campaign.mark_finished().unwrap();
+        let directory = campaign.directory().to_owned();
+        let loaded = load(&directory).unwrap();
+        assert_eq!((loaded.plan.ending_look(), told(&loaded).as_str()), (Some(6), ""));
+        let edits: [fn(&mut Value); 2] =
+            [|plan| plan["ended_at_look"] = 10.into(), |plan| remove(plan, "ended_at_look")];
+        for change in edits {
+            let before = fs::read_to_string(directory.join("plan.json")).unwrap();
+            edit(&directory, "plan.json", change);
+            let told = told(&load(&directory).unwrap());
+            assert!(told.contains("the look that ended it are not those"), "{told}");
+            fs::write(directory.join("plan.json"), before).unwrap();
         }
     }
 

@@ -120,7 +120,7 @@ pub struct Head {
 pub(crate) fn digest_of_end(plan: &Plan, state: &StateDocument, head: &Head) -> String {
     let is_reason = |caveat: &&Caveat| caveat.code != CaveatCode::TornRecord;
     let reasons: Vec<&Caveat> = state.caveats.iter().filter(is_reason).collect();
-    digest_of_json(&(
+    let said = (
         head.records,
         &head.digest,
         state.state,
@@ -128,7 +128,12 @@ pub(crate) fn digest_of_end(plan: &Plan, state: &StateDocument, head: &Head) -> 
         &state.resumptions,
         &plan.blocks,
         &plan.notes,
-    ))
+    );
+    // What no look ended has the digest that earlier versions gave it.
+    match plan.ended_at_look {
+        None => digest_of_json(&said),
+        Some(blocks) => digest_of_json(&(said, blocks)),
+    }
 }
 
 /// `environment.json`: the fingerprint that records refer to by digest.

@@ -222,7 +222,7 @@ const EDITS: &[Edit] = &[
             });
         },
         &[
-            "how the campaign ended and why, the runs that went on with it, its blocks or its notes",
+            "how the campaign ended and why, the runs that went on with it, its blocks, its notes",
             "block 9 was added, and has other trials than block 7, which it runs again",
         ],
     ),
@@ -763,8 +763,24 @@ fn names_that_were_exchanged_in_every_file_of_an_import_are_named_with_both_valu
     }
 }
 
+/// The plan says by a field that a look ended the campaign, and that of an earlier version by a
+/// note.
 #[test]
 fn an_adaptive_campaign_that_was_cut_says_how_many_of_its_blocks_it_has() {
+    assert_cut_after_a_look(|plan| {
+        plan["ended_at_look"] = 10.into();
+        plan["format"] = "schedlab.plan/11".into();
+    });
+    assert_cut_after_a_look(|plan| {
+        plan.as_object_mut().unwrap().remove("ended_at_look");
+        plan["format"] = "schedlab.plan/3".into();
+        let note = "stopped at the look after 10 of at most 16 blocks: every primary question is \
+                    answered";
+        plan["notes"].as_array_mut().unwrap().push(note.into());
+    });
+}
+
+fn assert_cut_after_a_look(end: impl Fn(&mut serde_json::Value)) {
     let bench = Bench::new();
     let text = KNOWN_EFFECT.replace("blocks = 8", "blocks = [6, 10, 16]");
     let file = bench.experiment("adaptive", &text);
@@ -776,11 +792,7 @@ fn an_adaptive_campaign_that_was_cut_says_how_many_of_its_blocks_it_has() {
         state["state"] = "unfinished".into();
         state.remove("head").unwrap();
     });
-    edit_plan(&directory, |plan| {
-        let note = "stopped at the look after 10 of at most 16 blocks: every primary question is \
-                    answered";
-        plan["notes"].as_array_mut().unwrap().push(note.into());
-    });
+    edit_plan(&directory, end);
     bench.expect(0, &["judge", "last", "--end"]);
     let shown = bench.expect(0, &["show", "last"]).replace('\u{a0}', " ");
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
