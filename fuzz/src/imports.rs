@@ -300,6 +300,8 @@ mod tests {
             directory: "fuzz",
             origin: loaded.origin,
             store_caveats: &loaded.caveats,
+            is_stopped_early: false,
+            shares_few_boots: false,
             binding: loaded.binding,
             factors: &BTreeMap::new(),
             is_absolute: false,

@@ -121,6 +121,7 @@ mod tests {
                 record.boot_id = boot_of(record);
             }
             let caveats = judge(&plan, &all).caveats;
+            assert_eq!(crate::shares_few_boots(&plan, &all), !caveats.is_empty());
             caveats.into_iter().map(|caveat| caveat.code).collect::<Vec<_>>()
         };
         assert_eq!(codes(|record| format!("{}-{}", record.block, record.subject)), []);

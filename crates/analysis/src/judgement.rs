@@ -100,18 +100,12 @@ pub(crate) fn conclude(
 }
 
 fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    let reference = &plan.reference().id;
-    let (blocks, boots) = observations.blocks_and_boots(reference);
-    caveats.extend(plan.imported.iter().flat_map(|imported| imported.caveats.clone()));
+    let of_import = plan.imported.iter().flat_map(|imported| imported.caveats.clone());
+    let mut caveats: Vec<Caveat> = of_import.collect();
     if plan.is_simulated() {
         caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
-    } else if plan.imported.is_some() {
-        // Nobody said how often the machine was booted.
-    } else {
-        let is_one = observations.is_one_boot();
-        caveats.extend(boots.and_then(|boots| shared_boots(reference, (blocks, boots), is_one)));
     }
+    caveats.extend(FewBoots::of(plan, observations).map(|few| few.caveat(plan)));
     if plan.is_quick {
         caveats.push(Caveat::new(CaveatCode::Quick, "run with --quick"));
     }
@@ -119,17 +113,50 @@ fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat>
     caveats
 }
 
-/// What so many blocks of this subject in so many boots cannot show. A boot may be of all subjects, or of
-/// this one alone: those of different kernels have their own.
-fn shared_boots(subject: &str, (blocks, boots): (usize, usize), is_one: bool) -> Option<Caveat> {
-    if boots == 1 && blocks > 1 && is_one {
-        return Some(Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot"));
+/// Whether blocks of a campaign share boots of which there are so few that its verdicts speak of
+/// these boots alone (docs/method.md#m-blocks).
+pub fn shares_few_boots(plan: &Plan, records: &[Record]) -> bool {
+    names_boots(plan) && FewBoots::of(plan, &Observations::of(records)).is_some()
+}
+
+/// Whether records tell of boots: nothing boots in a simulation, and of an import nobody said how
+/// often the machine was booted.
+fn names_boots(plan: &Plan) -> bool {
+    !plan.is_simulated() && plan.imported.is_none()
+}
+
+/// The few boots that blocks of the reference share.
+struct FewBoots {
+    blocks: usize,
+    boots: usize,
+    /// Whether all subjects ran in one. A boot may be of the reference alone: subjects of different
+    /// kernels have their own.
+    is_one: bool,
+}
+
+impl FewBoots {
+    /// None where records do not name their boots.
+    fn of(plan: &Plan, observations: &Observations<'_>) -> Option<Self> {
+        if !names_boots(plan) {
+            return None;
+        }
+        let (blocks, boots) = observations.blocks_and_boots(&plan.reference().id);
+        let boots = boots.filter(|boots| *boots < LEAST_BOOTS && *boots < blocks)?;
+        Some(Self { blocks, boots, is_one: boots == 1 && observations.is_one_boot() })
     }
-    let detail = match boots {
-        1 => format!("{blocks} blocks of {subject} ran in one boot"),
-        _ => format!("{blocks} blocks ran in {boots} boots"),
-    };
-    (boots < LEAST_BOOTS && boots < blocks).then(|| Caveat::new(CaveatCode::FewBoots, detail))
+
+    /// What tells people of it.
+    fn caveat(&self, plan: &Plan) -> Caveat {
+        let (blocks, boots) = (self.blocks, self.boots);
+        if self.is_one {
+            return Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot");
+        }
+        let detail = match boots {
+            1 => format!("{blocks} blocks of {} ran in one boot", plan.reference().id),
+            _ => format!("{blocks} blocks ran in {boots} boots"),
+        };
+        Caveat::new(CaveatCode::FewBoots, detail)
+    }
 }
 
 #[cfg(test)]

@@ -57,6 +57,7 @@ pub use confounders::name_confounders;
 pub use evidence::withhold;
 pub use gate::{GateLimit, GateOutcome, GateResult, gate};
 pub use judge::{ended, judge};
+pub use judgement::shares_few_boots;
 pub use live::live;
 pub use looks::answered_at;
 pub use pilot::pilot;

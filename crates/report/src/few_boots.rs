@@ -3,7 +3,7 @@
 
 use crate::verdict_table::judged;
 use crate::view::Report;
-use model::{Caveat, CaveatCode, Findings, Record};
+use model::{Findings, Record};
 use phrases::{Language, noted, say};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,18 +21,16 @@ const EACH: &str =
 /// What the verdicts of a report cannot show. None of more boots, where a record does not name its
 /// own, where there are no verdicts, or of evidence that is not as it was written.
 pub(crate) fn few_boots(report: &Report) -> Option<String> {
+    if !report.shares_few_boots {
+        return None;
+    }
     few_boots_of(&report.findings, &report.records, report.language)
 }
 
-/// The same where no report stands around it. The sentence is how the caveats of boots are shown: it
-/// stands where they do, and says with the records what they mean.
+/// The same where no report stands around it, of a campaign whose blocks share few boots
+/// (`analysis::shares_few_boots`).
 pub fn few_boots_of(findings: &Findings, records: &[Record], language: Language) -> Option<String> {
-    if findings.is_evidence_changed {
-        return None;
-    }
-    let is_of_boots =
-        |one: &Caveat| matches!(one.code, CaveatCode::SingleBoot | CaveatCode::FewBoots);
-    if !findings.caveats.iter().any(is_of_boots) || judged(findings).next().is_none() {
+    if findings.is_evidence_changed || judged(findings).next().is_none() {
         return None;
     }
     let mut by_subject: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -54,7 +52,7 @@ pub fn few_boots_of(findings: &Findings, records: &[Record], language: Language)
     Some(language.word(sentence).to_owned())
 }
 
-/// The same of several boots of a subject. The caveat says that the reference has fewer than five
+/// The same of several boots of a subject. The reference has fewer than five
 /// (docs/method.md#m-blocks), so the subject with the fewest has no more.
 fn several(all: usize, fewest: usize, language: Language) -> String {
     if fewest == all {

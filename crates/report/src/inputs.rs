@@ -31,6 +31,10 @@ pub struct Inputs<'a> {
     pub origin: &'a str,
     /// Warnings about the campaign's files.
     pub store_caveats: &'a [Caveat],
+    /// Whether it was ended on purpose before its last block.
+    pub is_stopped_early: bool,
+    /// Whether its blocks share boots of which there are few: `analysis::shares_few_boots`.
+    pub shares_few_boots: bool,
     /// Whether the records' binding to their plan and to each other was checked.
     pub binding: Binding,
     /// What the catalogue says of the plan's factors, by id.

@@ -9,9 +9,8 @@ use crate::inputs::Inputs;
 use crate::ladder::{Ladder, ladders};
 use crate::quantities::duration;
 use model::{
-    Attempt, Binding, Caveat, CaveatCode, Direction, Findings, Fingerprint, Imported,
-    ImportedDesign, Level, Plan, REPORT_FORMAT, Record, Records, TREND_REPORT_FORMAT, TrialValue,
-    Unit,
+    Attempt, Binding, CaveatCode, Direction, Findings, Fingerprint, Imported, ImportedDesign,
+    Level, Plan, REPORT_FORMAT, Record, Records, TREND_REPORT_FORMAT, TrialValue, Unit,
 };
 use phrases::{Language, counted, say};
 use serde::{Deserialize, Serialize, Serializer};
@@ -90,6 +89,9 @@ pub struct Report {
     /// Runs that went on with it; its head says so in words.
     #[serde(skip)]
     pub resumptions: u64,
+    /// Whether its blocks share boots of which there are few. Formats have it in words.
+    #[serde(skip)]
+    pub shares_few_boots: bool,
     /// What its words mean, for readers who do not know them. The catalogue's, and not the
     /// campaign's: no format stores it.
     #[serde(skip)]
@@ -358,10 +360,15 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         binding: inputs.binding,
         attempt: inputs.attempt,
         resumptions: inputs.resumptions,
-        meanings: Meanings {
-            factors: inputs.factors.clone(),
-            metrics: inputs.plan.workloads.iter().flat_map(primary_metrics).collect(),
-        },
+        shares_few_boots: inputs.shares_few_boots,
+        meanings: meanings(inputs),
+    }
+}
+
+fn meanings(inputs: &Inputs<'_>) -> Meanings {
+    Meanings {
+        factors: inputs.factors.clone(),
+        metrics: inputs.plan.workloads.iter().flat_map(primary_metrics).collect(),
     }
 }
 
@@ -420,16 +427,14 @@ fn planned_blocks(inputs: &Inputs<'_>) -> Option<usize> {
 }
 
 /// Whether an adaptive campaign of so many recorded blocks ended at a look by its rule. It is neither
-/// unfinished (`findings.is_unfinished`) nor was it ended before (`findings.caveats` and those of
-/// its files), and the look is that which its plan names. A block that ran again may be recorded
-/// beyond it.
+/// unfinished (`findings.is_unfinished`) nor was it ended before (its state), and the look is that
+/// which its plan names. A block that ran again may be recorded beyond it.
 fn ends_at_look(inputs: &Inputs<'_>, recorded: usize) -> bool {
-    let is_stopped = |caveat: &Caveat| caveat.code == CaveatCode::StoppedEarly;
     let look = inputs.plan.ending_look().map_or(recorded, |look| look as usize);
     look <= recorded
         && inputs.plan.looks.iter().any(|planned| *planned as usize == look)
         && !inputs.findings.is_unfinished
-        && !inputs.findings.caveats.iter().chain(inputs.store_caveats).any(is_stopped)
+        && !inputs.is_stopped_early
 }
 
 fn subjects(plan: &Plan) -> Vec<SubjectView> {

@@ -92,6 +92,9 @@ fn told(directory: &Path, is_meant: fn(&dyn Renderer) -> bool) -> contract::Resu
         directory: "effect",
         origin: loaded.origin,
         store_caveats: &loaded.caveats,
+        is_stopped_early: loaded.state == store::CampaignState::StoppedEarly,
+        // So that its boots are looked at, whatever they are.
+        shares_few_boots: true,
         binding: loaded.binding,
         factors: &BTreeMap::new(),
         is_absolute: false,

@@ -112,6 +112,7 @@ fn without_long_lists(report: &Report) -> Report {
         values: report.values.first().cloned().into_iter().collect(),
         records: Records::default(),
         binding: report.binding,
+        shares_few_boots: report.shares_few_boots,
         resumptions: report.resumptions,
         // No format stores them.
         meanings: Meanings::default(),

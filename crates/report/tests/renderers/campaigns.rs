@@ -20,6 +20,8 @@ pub struct Campaign {
     pub language: Language,
     pub environment: Fingerprint,
     pub store_caveats: Vec<Caveat>,
+    pub is_stopped_early: bool,
+    pub shares_few_boots: bool,
     pub binding: Binding,
     pub factors: BTreeMap<String, String>,
 }
@@ -42,6 +44,8 @@ impl Campaign {
             directory: "results/first-look-20261121-020000-beef",
             origin: "experiment.toml",
             store_caveats: &self.store_caveats,
+            is_stopped_early: self.is_stopped_early,
+            shares_few_boots: self.shares_few_boots,
             binding: self.binding,
             factors: &self.factors,
             is_absolute: false,
@@ -51,7 +55,9 @@ impl Campaign {
 
     /// What `explain` is given of its boots.
     pub fn few_boots(&self) -> Option<String> {
-        few_boots_of(&self.findings, &self.records, self.language)
+        self.shares_few_boots
+            .then(|| few_boots_of(&self.findings, &self.records, self.language))
+            .flatten()
     }
 }
 
@@ -115,6 +121,7 @@ pub fn mixed() -> Campaign {
     }];
     let mut campaign = campaign("Does a real-time policy shorten wake-ups?", findings, failures);
     campaign.findings.caveats = vec![Caveat::new(CaveatCode::SingleBoot, "6 blocks in 1 boot")];
+    campaign.shares_few_boots = true;
     campaign.store_caveats =
         vec![Caveat::new(CaveatCode::TornRecord, "line 9 of records.jsonl was dropped")];
     campaign.records = records().into();
@@ -240,6 +247,8 @@ pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>
             ("kernel.release".to_owned(), "6.12.3-amd64".to_owned()),
         ])),
         store_caveats: Vec::new(),
+        is_stopped_early: false,
+        shares_few_boots: false,
         binding: Binding::Checked,
         factors: BTreeMap::from([(
             "policy".to_owned(),

@@ -355,8 +355,12 @@ fn a_report_survives_json_and_the_same_inputs_give_the_same_bytes() {
     for campaign in [mixed(), undecided(), hostile(), multicore(), grid::grid()] {
         let text = drawn(&campaign, "json", page(80));
         let back: Report = serde_json::from_str(&text).unwrap();
-        // What words mean is the catalogue's, and stored nowhere.
-        let stored = Report { meanings: Meanings::default(), ..view(&campaign.inputs()) };
+        // What words mean is the catalogue's, and stored nowhere; of few boots words are stored.
+        let stored = Report {
+            meanings: Meanings::default(),
+            shares_few_boots: false,
+            ..view(&campaign.inputs())
+        };
         assert_eq!(back, stored);
         let can_draw = |renderer: &&&dyn Renderer| HAS_PAGE || renderer.describe().id != "pptx";
         let [one, other] = [(); 2].map(|()| view(&campaign.inputs()));

@@ -344,6 +344,8 @@ fn where_numbers_come_from_is_told_without_any_caveat_that_says_it() {
         bare.findings.caveats.clear();
         bare.findings.findings.iter_mut().for_each(|finding| finding.caveats.clear());
         assert_eq!(told(&bare), told(&campaign));
+        let all = |campaign: &Campaign| premises(&view(&campaign.inputs()));
+        assert_eq!(all(&bare), all(&campaign));
     }
     let (origin, ..) = told(&simulated_by_others(in_rows()));
     assert!(origin.iter().any(|text| text == "Simulated: no machine was measured."), "{origin:?}");

@@ -205,6 +205,8 @@ fn drawn(format: &str, page: Page) -> String {
         directory: "results/golden-20260101-000000-beef",
         origin: "experiment.toml",
         store_caveats: &[],
+        is_stopped_early: false,
+        shares_few_boots: true,
         binding: model::Binding::Checked,
         attempt: None,
         resumptions: 0,

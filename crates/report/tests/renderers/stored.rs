@@ -30,6 +30,8 @@ fn read(plan: &str, records: &str, findings: &str, environment: &str) -> Campaig
         language: Language::default(),
         environment: serde_json::from_str(environment).unwrap(),
         store_caveats: Vec::new(),
+        is_stopped_early: false,
+        shares_few_boots: false,
         binding: Binding::Checked,
         factors: BTreeMap::new(),
     }
@@ -37,7 +39,7 @@ fn read(plan: &str, records: &str, findings: &str, environment: &str) -> Campaig
 
 /// Six blocks of three subjects on a machine that did other things as well.
 pub fn measured() -> Campaign {
-    stored!("measured")
+    Campaign { shares_few_boots: true, ..stored!("measured") }
 }
 
 /// The first three sittings of a block in guests of an emulated processor.
@@ -62,6 +64,7 @@ pub fn ended() -> Campaign {
     Campaign {
         findings: serde_json::from_str(findings).unwrap(),
         store_caveats: vec![stopped],
+        is_stopped_early: true,
         ..unfinished()
     }
 }

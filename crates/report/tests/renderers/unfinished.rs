@@ -74,6 +74,11 @@ fn an_adaptive_campaign_that_was_cut_says_how_many_of_its_blocks_it_has() {
         assert_eq!(counts(&campaign), (Some(10), Some(20)), "{origin}");
         campaign.plan.looks = vec![6, 20];
         assert_eq!(counts(&campaign), (Some(10), Some(20)), "{origin}");
+        // Whatever its caveats say.
+        campaign.plan.looks = vec![6, 10, 20];
+        campaign.findings.caveats.clear();
+        campaign.store_caveats.clear();
+        assert_eq!(counts(&campaign), (Some(10), Some(20)), "{origin}");
     }
     let mut campaign = of_four_hundred();
     campaign.plan.looks = vec![6, 10, 400];
@@ -83,6 +88,11 @@ fn an_adaptive_campaign_that_was_cut_says_how_many_of_its_blocks_it_has() {
     assert_eq!(counts(&campaign), (Some(6), None));
     campaign.plan.notes = vec![note(10)];
     assert_eq!(counts(&campaign), (Some(6), Some(400)), "it has not as many as its note says");
+    campaign.plan.end_at_look(6);
+    assert_eq!(counts(&campaign), (Some(6), None), "its notes do not decide");
+    campaign.plan.notes.clear();
+    campaign.plan.end_at_look(10);
+    assert_eq!(counts(&campaign), (Some(6), Some(400)));
 }
 
 fn page_of(width: usize) -> Page {

@@ -19,7 +19,9 @@ const LEAST_WIDTH: usize = 20;
 pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     let language = legible(arguments.presentation.language);
-    let few_boots = report::few_boots_of(&findings, &loaded.records, language);
+    let few_boots = analysis::shares_few_boots(&loaded.plan, &loaded.records)
+        .then(|| report::few_boots_of(&findings, &loaded.records, language))
+        .flatten();
     let context = ExplainContext {
         findings: &findings,
         few_boots: few_boots.as_deref(),

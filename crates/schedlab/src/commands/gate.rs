@@ -288,6 +288,8 @@ mod tests {
             directory: "results/c",
             origin: "experiment.toml",
             store_caveats: &[],
+            is_stopped_early: false,
+            shares_few_boots: false,
             binding,
             factors: &BTreeMap::new(),
             is_absolute: false,

@@ -425,6 +425,8 @@ pub(super) fn view_of(
         directory: &directory.display().to_string(),
         origin: loaded.origin,
         store_caveats: &loaded.caveats,
+        is_stopped_early: loaded.state == CampaignState::StoppedEarly,
+        shares_few_boots: analysis::shares_few_boots(&loaded.plan, &loaded.records),
         binding: loaded.binding,
         attempt: loaded.attempt,
         resumptions: loaded.resumptions.len() as u64,
