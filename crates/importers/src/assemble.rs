@@ -12,8 +12,8 @@ use crate::row_order::{are_in_one_piece, in_one_order, mean_places, row_order};
 use crate::table::{ImportedTable, over};
 use crate::table_row::TableRow;
 use model::{
-    Block, Comparisons, GivenChoices, IMPORT_COMPARED_VALUES, IMPORT_COMPARISONS, Imported,
-    ImportedDesign, ImportedOrder, Metric, PLAN_FORMAT, PLAN_METRICS, PLAN_SUBJECTS,
+    Block, Comparisons, GivenChoices, IMPORT_COMPARED_VALUES, IMPORT_COMPARISONS, ImportFact,
+    Imported, ImportedDesign, ImportedOrder, Metric, PLAN_FORMAT, PLAN_METRICS, PLAN_SUBJECTS,
     PLAN_WORKLOADS, ParameterValue, Parameters, Plan, Record, SharedName, Sitting, Subject,
     WorkloadPlan,
 };
@@ -93,6 +93,9 @@ pub fn import(
     let chosen = choices(settings.margin, &usual, &table.choices, &assembled.plan);
     let given = given(&table.choices, &table.metrics, &assembled.plan);
     if let Some(imported) = &mut assembled.plan.imported {
+        if !chosen.is_empty() {
+            imported.facts.establish(ImportFact::GivenWithNumbers);
+        }
         imported.caveats.extend(chosen);
         imported.given = given;
     }

@@ -70,6 +70,9 @@ pub enum ImportFact {
     UnlikeSettings,
     /// It is not known what an independent replicate is.
     UnknownReplicates,
+    /// A margin, a level, a direction, an order or what is judged was given together with them;
+    /// [`crate::Imported::given`] has those of it that verdicts depend on.
+    GivenWithNumbers,
 }
 
 impl DecidingFact for ImportFact {
@@ -82,6 +85,7 @@ impl DecidingFact for ImportFact {
             Self::CopiedValues => CaveatCode::Copied,
             Self::UnlikeSettings => CaveatCode::SettingsDiffer,
             Self::UnknownReplicates => CaveatCode::ReplicateLevelUnknown,
+            Self::GivenWithNumbers => CaveatCode::PostHocMargin,
         }
     }
 
@@ -95,6 +99,7 @@ impl DecidingFact for ImportFact {
             CaveatCode::Copied => Some(Self::CopiedValues),
             CaveatCode::SettingsDiffer => Some(Self::UnlikeSettings),
             CaveatCode::ReplicateLevelUnknown => Some(Self::UnknownReplicates),
+            CaveatCode::PostHocMargin => Some(Self::GivenWithNumbers),
             _ => None,
         }
     }
@@ -194,7 +199,7 @@ mod tests {
         [TrialFact::Emulated, TrialFact::Observed, TrialFact::Resumed]
     }
 
-    fn import_facts() -> [ImportFact; 7] {
+    fn import_facts() -> [ImportFact; 8] {
         let told = "values of b".to_owned();
         [
             ImportFact::Simulated,
@@ -204,6 +209,7 @@ mod tests {
             ImportFact::CopiedValues,
             ImportFact::UnlikeSettings,
             ImportFact::UnknownReplicates,
+            ImportFact::GivenWithNumbers,
         ]
     }
 

@@ -182,4 +182,10 @@ impl Imported {
     pub fn is_unbound(&self) -> bool {
         self.facts.contain(&ImportFact::UnboundEvidence)
     }
+
+    /// Whether a margin, a level, a direction, an order or what is judged was given together with
+    /// the numbers.
+    pub fn is_given_with_numbers(&self) -> bool {
+        self.facts.contain(&ImportFact::GivenWithNumbers)
+    }
 }

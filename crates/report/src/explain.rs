@@ -2,12 +2,14 @@
 
 use crate::effect_words::{EffectWords, interval_in_words, ratio_in_words};
 use crate::emulated::is_hidden;
-use crate::observed::{Provenance, post_hoc};
+use crate::observed::Provenance;
 use crate::quantities::{
     against, bracketed, confidence, digits, direction, effects_found, p_value, percent, value,
 };
 use crate::verdict_table::words;
-use model::{Binding, Caveat, Effect, Finding, Findings, Question, Role, Strength, Verdict};
+use model::{
+    Binding, Caveat, CaveatCode, Effect, Finding, Findings, Question, Role, Strength, Verdict,
+};
 use phrases::{Language, counted, say};
 
 /// Blocks whose differences are all named.
@@ -23,6 +25,9 @@ pub struct ExplainContext<'a> {
     pub few_boots: Option<&'a str>,
     /// Where its numbers come from.
     pub provenance: Provenance,
+    /// Whether something of the questions was given together with the numbers of an import
+    /// ([`model::Imported::is_given_with_numbers`]).
+    pub is_given_with_numbers: bool,
     /// Whether its records' binding to their plan was checked.
     pub binding: Binding,
     /// Warnings about the campaign's files.
@@ -91,9 +96,6 @@ fn share(fraction: f64) -> String {
 fn question(finding: &Finding, context: &ExplainContext<'_>) -> String {
     let language = context.language;
     let Question { role, subject, reference, workload, metric, .. } = &finding.question;
-    let own = finding.caveats.iter().map(|caveat| caveat.code.as_str());
-    let of_campaign = context.of_campaign().map(|caveat| caveat.code.as_str());
-    let given_later = post_hoc(own.chain(of_campaign));
     let asked =
         match role {
             Role::Control => {
@@ -101,7 +103,7 @@ fn question(finding: &Finding, context: &ExplainContext<'_>) -> String {
             }
             Role::Screen => language
                 .word("This is a secondary metric: it is screened and never gives a verdict"),
-            Role::Primary if !given_later.is_empty() => {
+            Role::Primary if context.is_given_with_numbers => {
                 language.word("Something of the question was given when the numbers were there")
             }
             Role::Primary if context.provenance.is_imported() => language
@@ -113,10 +115,10 @@ fn question(finding: &Finding, context: &ExplainContext<'_>) -> String {
             }
             Role::Primary => language.word("The question was declared before the run"),
         };
-    let codes: Vec<&str> = given_later.into_iter().collect();
-    let asked = match codes.is_empty() || *role != Role::Primary {
-        true => asked.to_owned(),
-        false => format!("{asked}{}", bracketed(&codes.join(", "), language)),
+    let code = CaveatCode::PostHocMargin.as_str();
+    let asked = match context.is_given_with_numbers && *role == Role::Primary {
+        true => format!("{asked}{}", bracketed(code, language)),
+        false => asked.to_owned(),
     };
     say!(
         language,

@@ -341,18 +341,11 @@ pub(crate) fn unset(report: &Report) -> &'static str {
 }
 
 /// Whether the margins stood in the plan before there were numbers: nobody else measured
-/// (`design.imported`), each record is bound to its plan (`records.chain`, as `binding` says),
-/// nothing was edited since, and nothing was given when there were numbers.
+/// (`design.imported`; only of an import anything is given later), each record is bound to its plan
+/// (`records.chain`, as `binding` says), and nothing was edited since.
 pub(crate) fn has_declared_margins(report: &Report) -> bool {
     let is_bound = report.binding == Binding::Checked && !report.records.is_empty();
-    let codes = report.caveats.iter().map(|caveat| caveat.code.as_str());
-    let is_as_written = !report.is_evidence_changed() && post_hoc(codes).is_empty();
-    !Provenance::of(report).is_imported() && is_bound && is_as_written
-}
-
-/// The codes among these that say what was given when there were numbers.
-pub(crate) fn post_hoc<'c>(codes: impl Iterator<Item = &'c str>) -> BTreeSet<&'c str> {
-    codes.filter(|code| code.starts_with("POST_HOC_")).collect()
+    !Provenance::of(report).is_imported() && is_bound && !report.is_evidence_changed()
 }
 
 /// Whether trials were compared with the machine of the campaign's beginning

@@ -6,7 +6,7 @@
 //! file of a campaign would rename it there as well if it could be read there.
 
 use crate::documents::hexadecimal;
-use model::{Imported, Plan};
+use model::{ImportFact, Imported, Plan};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -94,8 +94,13 @@ fn fields_of_import(imported: Option<&Imported>) -> Vec<(&'static str, Vec<Strin
         ("imported parts", list(|imported| imported.parts.clone())),
         ("imported copied", list(|imported| imported.copied.clone())),
     ];
-    // Without any the first record keeps what it kept before there were facts.
-    let facts = list(|imported| imported.facts.iter().map(text_of).collect());
+    // Without any the first record keeps what it kept before there were facts. What was given with
+    // the numbers is none of them: redactions kept the facts of earlier imports without it. The
+    // digest of the plan covers it.
+    let facts = list(|imported| {
+        let kept = imported.facts.iter().filter(|fact| **fact != ImportFact::GivenWithNumbers);
+        kept.map(text_of).collect()
+    });
     fields.extend((!facts.is_empty()).then_some(("imported facts", facts)));
     fields
 }
@@ -236,11 +241,13 @@ mod tests {
         let establish = |plan: &mut Plan, fact| {
             plan.imported.as_mut().unwrap().facts.establish(fact);
         };
-        establish(&mut plan, model::ImportFact::CopiedValues);
+        establish(&mut plan, ImportFact::CopiedValues);
         // Of a version that kept none.
         assert_eq!(changed_fields(&plan, &before), [""; 0]);
         let kept = kept_fields(&plan).unwrap();
-        establish(&mut plan, model::ImportFact::Simulated);
+        establish(&mut plan, ImportFact::GivenWithNumbers);
+        assert_eq!(changed_fields(&plan, &kept), [""; 0], "the digest of the plan covers it");
+        establish(&mut plan, ImportFact::Simulated);
         let told = "plan.json: imported facts is copied_values, simulated, and the first record gives \
                     copied_values";
         assert_eq!(changed_fields(&plan, &kept), [told]);

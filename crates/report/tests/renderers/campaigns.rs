@@ -53,6 +53,11 @@ impl Campaign {
         }
     }
 
+    /// What `explain` is given of what came with the numbers.
+    pub fn is_given_with_numbers(&self) -> bool {
+        self.plan.imported.as_ref().is_some_and(model::Imported::is_given_with_numbers)
+    }
+
     /// What `explain` is given of its boots.
     pub fn few_boots(&self) -> Option<String> {
         self.shares_few_boots

@@ -542,22 +542,32 @@ fn nothing_passes_and_no_step_is_stated_where_the_evidence_was_edited() {
 
 #[test]
 fn what_was_given_when_the_numbers_were_there_is_said_to_be() {
-    for mut campaign in [quiet(), stored::in_blocks()] {
-        let given = Caveat::new(CaveatCode::PostHocMargin, "a margin of 5 %");
-        campaign.findings.caveats.push(given);
-        let texts = texts("measured", &campaign);
+    let caveat = || Caveat::new(CaveatCode::PostHocMargin, "a margin of 5 %");
+    let mut told_by_fact = stored::in_blocks();
+    let imported = told_by_fact.plan.imported.as_mut().unwrap();
+    imported.facts.establish(ImportFact::GivenWithNumbers);
+    let mut told_by_both = told_by_fact.clone();
+    told_by_both.findings.caveats.push(caveat());
+    for campaign in [told_by_fact, told_by_both] {
+        let texts = texts("blocks", &campaign);
         let told = "Something of the question was given when the numbers were there \
                     (POST_HOC_MARGIN)";
         assert!(of(&texts, "explain").contains(told), "{}", of(&texts, "explain"));
         for (id, text) in &texts {
             assert!(!spaced(text).contains("declared before the run"), "{id}");
         }
+        if HAS_PAGE {
+            let slides = of(&texts, "pptx");
+            assert!(slides.contains("what is judged was given when the numbers were there"));
+        }
     }
-    let mut campaign = quiet();
-    campaign.findings.caveats.push(Caveat::new(CaveatCode::PostHocMargin, "a margin of 5 %"));
-    if HAS_PAGE {
-        let slides = of(&texts("measured", &campaign), "pptx");
-        assert!(slides.contains("what is judged was given when the numbers were there"));
+    // Nothing is chosen by a caveat.
+    for mut campaign in [quiet(), stored::in_blocks()] {
+        let before = of(&texts("blocks", &campaign), "explain").to_owned();
+        campaign.findings.caveats.push(caveat());
+        let after = of(&texts("blocks", &campaign), "explain").to_owned();
+        let question = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+        assert_eq!(question(&after), question(&before));
     }
 }
 
@@ -695,6 +705,7 @@ fn what_few_boots_cannot_show_is_explained_of_each_finding_as_it_was_found_once(
             findings: &campaign.findings,
             few_boots: sentence,
             provenance: Provenance::of_plan(&campaign.plan),
+            is_given_with_numbers: false,
             binding: campaign.binding,
             store_caveats: &campaign.store_caveats,
             is_absolute: true,
@@ -949,6 +960,7 @@ pub fn texts(origin: &str, campaign: &Campaign) -> Vec<(&'static str, String)> {
         findings: &campaign.findings,
         few_boots: few_boots.as_deref(),
         provenance: Provenance::of_plan(&campaign.plan),
+        is_given_with_numbers: campaign.is_given_with_numbers(),
         binding: campaign.binding,
         store_caveats: &campaign.store_caveats,
         is_absolute: true,

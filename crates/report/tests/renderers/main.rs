@@ -87,6 +87,7 @@ fn explained(
             findings,
             few_boots: None,
             provenance,
+            is_given_with_numbers: false,
             binding,
             store_caveats: &[],
             is_absolute,

@@ -103,11 +103,8 @@ fn each_sentence_about_a_step_is_gone_with_its_field() {
 }
 
 /// What `explain` says, with the field and what takes it away.
-const EXPLAINED: [(&str, &str, Removal); 7] = [
+const EXPLAINED: [(&str, &str, Removal); 6] = [
     ("was declared before the run", "records.chain", |one| one.binding = Binding::Absent),
-    ("was declared before the run", "POST_HOC_MARGIN", |one| {
-        one.findings.caveats.push(Caveat::new(CaveatCode::PostHocMargin, "a margin of 5 %"));
-    }),
     ("In 6 blocks both ran, each once", "findings.blocks", |one| {
         one.findings.findings.iter_mut().for_each(|finding| finding.blocks.clear());
     }),
@@ -173,6 +170,7 @@ fn explained(campaign: &Campaign) -> String {
         findings: &campaign.findings,
         few_boots: few_boots.as_deref(),
         provenance: report::Provenance::of_plan(&campaign.plan),
+        is_given_with_numbers: campaign.is_given_with_numbers(),
         binding: campaign.binding,
         store_caveats: &campaign.store_caveats,
         is_absolute: true,

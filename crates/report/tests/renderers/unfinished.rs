@@ -207,6 +207,7 @@ fn what_does_not_vary_is_explained_by_its_reason() {
         findings: &campaign.findings,
         few_boots: None,
         provenance: Provenance::Ran,
+        is_given_with_numbers: false,
         binding: campaign.binding,
         store_caveats: &[],
         is_absolute: true,

@@ -5,7 +5,7 @@ use crate::cli::{Common, Explain};
 use crate::exit::ExitCode;
 use crate::output::{legible, output_width, print};
 use contract::{Error, Result};
-use model::{Finding, Findings, Role};
+use model::{Finding, Findings, Imported, Role};
 use report::{ExplainContext, Provenance};
 
 /// More findings than this are told by their number: each takes a screen, and an import may have
@@ -22,10 +22,12 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     let few_boots = analysis::shares_few_boots(&loaded.plan, &loaded.records)
         .then(|| report::few_boots_of(&findings, &loaded.records, language))
         .flatten();
+    let imported = loaded.plan.imported.as_ref();
     let context = ExplainContext {
         findings: &findings,
         few_boots: few_boots.as_deref(),
         provenance: Provenance::of_plan(&loaded.plan),
+        is_given_with_numbers: imported.is_some_and(Imported::is_given_with_numbers),
         binding: loaded.binding,
         store_caveats: &loaded.caveats,
         is_absolute: arguments.presentation.absolute,

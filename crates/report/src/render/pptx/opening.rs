@@ -8,11 +8,12 @@ use crate::attempt::{attempt, numbered};
 use crate::checks::{CheckState, checks, trials};
 use crate::few_boots::few_boots;
 use crate::observed::{
-    Provenance, has_declared_margins, has_drawn_order, post_hoc, tells_order, unset, whole_blocks,
+    Provenance, has_declared_margins, has_drawn_order, tells_order, unset, whole_blocks,
 };
 use crate::quantities::{confidence, direction};
 use crate::verdict_table::{correction, intervals, judged};
 use crate::view::{Report, SubjectView};
+use model::Imported;
 use phrases::{counted, say};
 
 pub(super) fn slides(report: &Report) -> Vec<Slide> {
@@ -170,18 +171,18 @@ fn metrics(report: &Report) -> Option<Slide> {
         (language.word("direction"), 4),
         (language.word("margin"), 3),
     ];
-    let codes = post_hoc(report.caveats.iter().map(|caveat| caveat.code.as_str()));
+    let imported = report.design.imported.as_ref();
     let notes = if has_declared_margins(report) {
         language.word("The margin is the difference that would matter, declared before the run.")
-    } else if codes.is_empty() {
-        language.word(
-            "The margin is the difference that would matter. Nothing shows that it was chosen \
-             before the numbers were there.",
-        )
-    } else {
+    } else if imported.is_some_and(Imported::is_given_with_numbers) {
         language.word(
             "The margin is the difference that would matter. The margin, the level or what is judged \
              was given when the numbers were there.",
+        )
+    } else {
+        language.word(
+            "The margin is the difference that would matter. Nothing shows that it was chosen \
+             before the numbers were there.",
         )
     };
     (!rows.is_empty()).then(|| {
