@@ -393,12 +393,13 @@ describe.skipIf(!program)("the live view", () => {
   });
 
   test("nothing is said of boots of edited records where they are compared, and once that nothing binds others", async () => {
-    const caveat = (code: string, meaning: string) => ({ code, meaning, places: [] });
-    const edited = { ...golden("measured"), caveats: [caveat("SINGLE_BOOT", "One boot."), caveat("EVIDENCE_CHANGED", "Edited.")] };
+    // Whatever caveats there are.
+    const edited = { ...golden("measured"), evidence: ["EVIDENCE_CHANGED: Edited."], caveats: [] };
     delete edited.few_boots;
     const attempt = "Attempt 1. Bound to nothing.";
     server.pages.set("one", edited);
-    server.pages.set("other", { ...golden("mixed"), attempt, caveats: [caveat("EVIDENCE_UNBOUND", "Bound to nothing.")] });
+    const unbound = { code: "EVIDENCE_UNBOUND", meaning: "Bound to nothing.", places: [] };
+    server.pages.set("other", { ...golden("mixed"), attempt, caveats: [unbound] });
     const { page } = await open("compare/one/other");
     await page.waitForSelector("#matched tbody tr");
     expect(await page.locator("li .banner").allTextContents()).toEqual(["EVIDENCE_CHANGED: Edited."]);

@@ -18,6 +18,7 @@ use crate::few_boots::few_boots;
 use crate::grid::{Axis, Grid};
 use crate::ladder::Ladder;
 use crate::observed::has_fingerprints;
+use crate::premises::evidence_below_attempt;
 use crate::series::{Series, series};
 use crate::view::{Design, Report, SubjectView};
 use curves::{Curves, curves};
@@ -59,6 +60,10 @@ struct PageData<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     attempt: Option<String>,
+    /// What else speaks against its evidence, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    evidence: Vec<String>,
     design: &'r Design,
     /// The design in words, by name: what two campaigns are compared by.
     facts: Vec<(String, String)>,
@@ -268,6 +273,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         answer: &report.answer,
         is_unfinished: findings.is_unfinished,
         attempt: attempt(report),
+        evidence: evidence_below_attempt(report),
         design: &report.design,
         facts: design(report),
         seed: report.design.seed_words(report.language),

@@ -3,12 +3,8 @@
 use crate::attempt::{attempt_and_resumptions, is_unbound};
 use crate::few_boots::few_boots;
 use crate::view::Report;
-use model::CaveatCode;
+use model::{CaveatCode, Imported};
 use phrases::say;
-use std::collections::BTreeMap;
-
-/// How codes of caveats begin that speak against the evidence itself.
-const OF_EVIDENCE: &str = "EVIDENCE_";
 
 /// One thing that has to be known before a verdict is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,12 +55,28 @@ fn quick(report: &Report) -> Option<String> {
 
 /// What speaks against its evidence, each with its code.
 fn evidence(report: &Report) -> Vec<String> {
-    let caveats = report.caveats.iter().filter(|caveat| caveat.code.starts_with(OF_EVIDENCE));
-    let mut meanings: BTreeMap<&str, &str> =
-        caveats.map(|caveat| (caveat.code.as_str(), caveat.meaning.as_str())).collect();
-    if is_unbound(report) {
-        let code = CaveatCode::EvidenceUnbound;
-        meanings.insert(code.as_str(), code.meaning_in(report.language.code()));
-    }
-    meanings.iter().map(|(code, meaning)| format!("{code}: {meaning}")).collect()
+    against_evidence(report, is_unbound(report) || is_import_unbound(report))
+}
+
+/// The same but for what stands at its head already, beside which attempt it is
+/// ([`crate::attempt::attempt`]).
+pub(crate) fn evidence_below_attempt(report: &Report) -> Vec<String> {
+    against_evidence(report, is_import_unbound(report) && !is_unbound(report))
+}
+
+/// Whether nothing bound records that its numbers were imported from.
+fn is_import_unbound(report: &Report) -> bool {
+    report.design.imported.as_ref().is_some_and(Imported::is_unbound)
+}
+
+/// That it is not as it was written (`findings.is_evidence_changed`), and, where that is to be
+/// said, that nothing binds its records.
+fn against_evidence(report: &Report, says_unbound: bool) -> Vec<String> {
+    let facts = [
+        (report.is_evidence_changed(), CaveatCode::EvidenceChanged),
+        (says_unbound, CaveatCode::EvidenceUnbound),
+    ];
+    let said = facts.into_iter().filter(|(is_so, _)| *is_so);
+    let language = report.language.code();
+    said.map(|(_, code)| format!("{code}: {}", code.meaning_in(language))).collect()
 }

@@ -479,6 +479,8 @@ export interface PageData {
   is_unfinished?: boolean;
   /** Which attempt it is, in words. */
   attempt?: string;
+  /** What else speaks against its evidence, in words. */
+  evidence?: Array<string>;
   design: Design;
   /** The design in words, by name: what two campaigns are compared by. */
   facts: Array<[string, string]>;

@@ -109,9 +109,7 @@ function Effects({ names, rows }: { names: Pair<string>; rows: Row[] }) {
 
 /** What has to be known of a campaign before its effects are read, whether the other has it too or not. */
 function Premises({ page }: { page: Page }) {
-  const { attempt, caveats, design } = page;
-  // That nothing binds the records may stand beside the attempt already.
-  const ofEvidence = caveats.filter(({ code, meaning }) => code.startsWith("EVIDENCE_") && !(attempt ?? "").includes(meaning));
+  const { attempt, evidence, design } = page;
   return (
     <>
       {attempt && <p class="attempt">{attempt}</p>}
@@ -121,9 +119,9 @@ function Premises({ page }: { page: Page }) {
         </p>
       )}
       <Banners {...warnedOf(page)} />
-      {ofEvidence.map(({ code, meaning }) => (
-        <p key={code} class="banner">
-          {code}: {meaning}
+      {evidence?.map((sentence) => (
+        <p key={sentence} class="banner">
+          {sentence}
         </p>
       ))}
       <FewBoots page={page} />

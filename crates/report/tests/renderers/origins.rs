@@ -404,3 +404,46 @@ fn premises_name_a_quick_campaign_other_evidence_and_what_one_boot_cannot_show()
     // No step of edited records was observed.
     assert_eq!(of(&edited, "boots"), Vec::<String>::new());
 }
+
+/// What the page has of evidence below the attempt, which says itself that nothing binds the
+/// records.
+fn evidence_of_page(campaign: &Campaign) -> serde_json::Value {
+    let page = page_json(&view(&campaign.inputs())).unwrap();
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    page["evidence"].clone()
+}
+
+#[test]
+fn what_speaks_against_the_evidence_is_told_with_or_without_its_caveat_and_by_none_alone() {
+    let told =
+        |campaign: &Campaign| (premises(&view(&campaign.inputs())), evidence_of_page(campaign));
+    let begins = |campaign: &Campaign, code: CaveatCode| {
+        let (all, page) = told(campaign);
+        let texts: Vec<String> =
+            all.into_iter().filter(|one| one.about == "evidence").map(|one| one.text).collect();
+        assert_eq!(texts.len(), 1, "{texts:?}");
+        assert!(texts[0].starts_with(&format!("{code}: ")), "{texts:?}");
+        (texts, page)
+    };
+    let mut edited = measured();
+    edited.findings.is_evidence_changed = true;
+    let mut loose = in_rows();
+    loose.plan.imported.as_mut().unwrap().facts.establish(ImportFact::UnboundEvidence);
+    let unbound = Campaign { binding: Binding::Absent, ..measured() };
+    let cases = [
+        (edited, CaveatCode::EvidenceChanged, true),
+        (loose, CaveatCode::EvidenceUnbound, true),
+        (unbound, CaveatCode::EvidenceUnbound, false),
+    ];
+    for (campaign, code, is_below) in cases {
+        let (texts, page) = begins(&campaign, code);
+        let expected = if is_below { serde_json::json!(texts) } else { serde_json::Value::Null };
+        assert_eq!(page, expected, "{code}");
+        let mut said = campaign.clone();
+        said.findings.caveats.push(Caveat::new(code, "by hand"));
+        assert_eq!(told(&said), told(&campaign), "{code}");
+        let mut sound = measured();
+        sound.findings.caveats.push(Caveat::new(code, "by hand"));
+        assert_eq!(told(&sound), told(&measured()), "{code}");
+    }
+}
