@@ -439,9 +439,10 @@ impl ImportedTable {
     /// Says of which subjects values were not measured on a real processor or device.
     pub(crate) fn notice_origins(&mut self) {
         let origins = std::mem::take(&mut self.origins);
+        let before = self.caveats.len();
         origins.of_import().for_each(|(code, subject)| self.notice(code, SAID, subject));
         // The caveats of the file are what it says; those of it that decide are facts from here on.
-        let said = self.caveats.iter().filter(|one| one.detail.starts_with(SAID));
+        let said = self.caveats.iter().skip(before);
         let said: Vec<ImportFact> = said.filter_map(ImportFact::said_by).collect();
         said.into_iter().for_each(|fact| self.facts.establish(fact));
         self.origins = origins;
