@@ -289,7 +289,7 @@ mod tests {
             origin: "experiment.toml",
             store_caveats: &[],
             is_stopped_early: false,
-            shares_few_boots: false,
+            shares_few_boots: analysis::shares_few_boots(&plan, &records),
             binding,
             factors: &BTreeMap::new(),
             is_absolute: false,

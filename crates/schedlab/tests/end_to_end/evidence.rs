@@ -770,6 +770,7 @@ fn an_adaptive_campaign_that_was_cut_says_how_many_of_its_blocks_it_has() {
     assert_cut_after_a_look(|plan| {
         plan["ended_at_look"] = 10.into();
         plan["format"] = "schedlab.plan/11".into();
+        plan["notes"].as_array_mut().unwrap().push("told by a field".into());
     });
     assert_cut_after_a_look(|plan| {
         plan.as_object_mut().unwrap().remove("ended_at_look");

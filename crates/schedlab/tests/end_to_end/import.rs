@@ -576,6 +576,9 @@ fn what_was_chosen_while_the_numbers_were_there_is_told() {
         ]
     );
     assert!(bench.expect(0, &["show", "last"]).contains("POST_HOC_MARGIN"));
+    let explained = bench.expect(0, &["explain", "b/all/ms"]);
+    let explained = explained.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(explained.contains("Something of the question was given when"), "{explained}");
 }
 
 /// A usual table has columns that nobody asks for, and subjects of which one is the reference.

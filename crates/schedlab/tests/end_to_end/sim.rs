@@ -133,6 +133,9 @@ fn an_adaptive_campaign_stops_at_the_look_that_answers_and_says_its_level() {
     let percent = format!("{:.2}", 100.0 * (1.0 - alpha));
     assert!(shown.contains(percent.trim_end_matches('0')), "{percent} in {shown}");
     assert!(shown.contains("every primary question is answered"), "{shown}");
+    let plan = std::fs::read_to_string(bench.campaign().join("plan.json")).unwrap();
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    assert_eq!(plan["ended_at_look"].as_u64(), Some(blocks));
     // The same command begins anew: this one is finished.
     bench.expect(0, &["run", &file]);
     assert_eq!(std::fs::read_dir(bench.results()).unwrap().count(), 2);
