@@ -110,13 +110,14 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
     Ok(Ended { directory, signal, awaits_boot })
 }
 
-/// Judges the records of a campaign that was loaded and stores the findings in its directory.
+/// Judges the records of a campaign that was loaded and stores the findings in its directory. Its
+/// records are not written, so they may be where nobody can write them.
 ///
 /// # Errors
 /// When the campaign is open elsewhere or the findings cannot be stored.
 pub fn judge(loaded: &store::LoadedCampaign) -> Result<Findings> {
     let findings = judge_records(loaded);
-    Campaign::open(&loaded.directory)?.save_findings(&findings)?;
+    store::save_findings(&loaded.directory, &findings)?;
     Ok(findings)
 }
 

@@ -554,7 +554,7 @@ fn open_records(files: &dyn Files, directory: &Path) -> Result<Box<dyn OpenFile>
 }
 
 /// Takes the lock of a campaign, which is held for as long as the file is open.
-fn take_lock(files: &dyn Files, directory: &Path) -> Result<Box<dyn OpenFile>> {
+pub(crate) fn take_lock(files: &dyn Files, directory: &Path) -> Result<Box<dyn OpenFile>> {
     let path = directory.join(LOCK);
     let file =
         files.open(&path, FileAccess::Lock).map_err(|error| failed("open", &path, &error))?;
@@ -570,7 +570,8 @@ fn take_lock(files: &dyn Files, directory: &Path) -> Result<Box<dyn OpenFile>> {
     }
 }
 
-fn json<T: Serialize>(document: &T) -> Result<Vec<u8>> {
+/// A document as its file holds it.
+pub(crate) fn json<T: Serialize>(document: &T) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(document)
         .map_err(|error| Error::environment("cannot write a document as JSON", error))?;
     bytes.push(b'\n');

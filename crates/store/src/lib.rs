@@ -28,6 +28,7 @@ mod record_weight;
 mod records;
 mod redaction;
 mod resumptions;
+mod stored_findings;
 mod strange_keys;
 mod unread_json;
 
@@ -51,4 +52,5 @@ pub use lookup::{CampaignEntry, all, find_unfinished, finished, resolve};
 pub use own_directories::check_own_directories;
 pub use records::ReadPosition;
 pub use redaction::{KnownSecrets, SecretKind, redact};
+pub use stored_findings::save_findings;
 pub use strange_keys::unknown_keys;

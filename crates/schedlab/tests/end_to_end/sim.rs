@@ -1,6 +1,7 @@
 //! The whole pipeline without root.
 
-use crate::bench::{Bench, errors, permissions, set_umask};
+use crate::bench::{Bench, UnprivilegedUser, errors, permissions, set_umask};
+use std::os::unix::fs::PermissionsExt;
 
 const EXPERIMENT: &str = r#"
 title  = "A known effect"
@@ -107,6 +108,38 @@ fn the_same_seed_gives_the_same_findings_and_reports_byte_for_byte() {
     bench.expect(0, &["judge", "last"]);
     let again: Vec<String> = formats.iter().map(|format| show(format)).collect();
     assert_eq!(first, again);
+}
+
+#[test]
+fn records_that_can_only_be_read_are_judged_and_such_a_directory_is_shown() {
+    let user = UnprivilegedUser::new();
+    let results = user.path().join("results").display().to_string();
+    let command =
+        |words: &[&str]| user.command(&[&["--results", results.as_str()], words].concat());
+    let ends = |code: i32, arguments: &[&str]| {
+        let output = command(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", errors(&output));
+        output
+    };
+    ends(0, &["run", &user.experiment(EXPERIMENT)]);
+    let campaign = std::fs::read_dir(&results).unwrap().next().unwrap().unwrap().path();
+    let set_mode = |path: &std::path::Path, mode: u32| {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    };
+    set_mode(&campaign.join("records.jsonl"), 0o444);
+    let shown = ends(0, &["show", "last"]).stdout;
+    assert_eq!(ends(0, &["judge", "last"]).stdout, shown);
+    let bundle = user.path().join("bundle.tar.gz").display().to_string();
+    ends(0, &["bundle", "last", "--output", &bundle]);
+    set_mode(&campaign, 0o555);
+    let refused = ends(1, &["judge", "last"]);
+    let told = errors(&refused).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("cannot store the findings of"), "{told}");
+    assert!(told.contains("Permission denied") && told.contains("schedlab show"), "{told}");
+    assert_eq!(ends(0, &["show", "last"]).stdout, shown);
+    ends(0, &["report", "last", "--output", "-"]);
+    ends(0, &["verify", &bundle]);
+    set_mode(&campaign, 0o755);
 }
 
 #[test]
