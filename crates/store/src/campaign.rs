@@ -11,7 +11,7 @@ use crate::held_records::HeldRecords;
 use crate::load::{read_environment_on, read_origin, read_plan_on, read_state_on};
 use crate::lookup::LOCK;
 use crate::record_lines::{WrittenRecords, encode, write_bound};
-use crate::records::scan_digests_on;
+use crate::records::scan_digests;
 use crate::resumptions::resumption;
 use contract::{Error, ErrorKind, Result};
 use model::{
@@ -174,10 +174,10 @@ impl Campaign {
     /// Like [`Campaign::open`].
     pub fn open_on(files: Arc<dyn Files>, directory: &Path) -> Result<Campaign> {
         let plan = read_plan_on(&*files, directory)?;
-        let records = open_records(&*files, directory)?;
+        let mut records = open_records(&*files, directory)?;
         let lock = take_lock(&*files, directory)?;
         let path = directory.join("records.jsonl");
-        let scanned = scan_digests_on(&*files, &path)?;
+        let scanned = scan_digests(&mut *records, &path)?;
         let state = read_state_on(&*files, directory)?;
         let origin = read_origin(&*files, directory, &plan)?;
         let environment = read_environment_on(&*files, directory)?;
@@ -224,7 +224,13 @@ impl Campaign {
             let records = &mut self.records;
             records.seek(at)?;
             records.take(last).read_to_end(&mut line)?;
+            // What is open appends whatever is written to it, so it is opened by its name again.
             let mut over = self.files.open(&path, FileAccess::Overwrite)?;
+            if over.identity()? != self.records.identity()? {
+                return Err(std::io::Error::other(
+                    "another file has that name since it was opened: look who put it there",
+                ));
+            }
             over.seek(at)?;
             over.write_all(&line)?;
         }
@@ -610,6 +616,24 @@ mod tests {
         assert_eq!(found.records, held.records);
         assert_eq!(found.digests, held.digests);
         assert_eq!(found.complete_bytes, fs::metadata(&path).unwrap().len());
+    }
+
+    #[test]
+    fn what_took_the_place_of_the_records_is_named_and_not_written_over() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = create(results.path());
+        campaign.append(&mut record(0, vec![1.0])).unwrap();
+        let path = campaign.directory().join("records.jsonl");
+        let line = fs::read(&path).unwrap();
+        campaign.store_again(line.len() as u64).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), line);
+        // It is as long, and of another inode: that of the records is still open.
+        let other = vec![b'x'; line.len()];
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, &other).unwrap();
+        let error = campaign.store_again(line.len() as u64).unwrap_err();
+        assert!(error.to_string().contains("another file has that name"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), other);
     }
 
     #[test]

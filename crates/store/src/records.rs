@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, available_parallelism};
-use sys::{FileAccess, Files, HostFiles};
+use sys::{FileAccess, Files, HostFiles, OpenFile};
 
 /// Text that is held while it is parsed.
 const BATCH_BYTES: usize = 8 << 20;
@@ -51,6 +51,11 @@ pub fn scan_on(files: &dyn Files, path: &Path) -> Result<Scan> {
 /// parsed, and none is held, so that a caller that loaded them holds them once.
 pub fn scan_digests_on(files: &dyn Files, path: &Path) -> Result<Scan> {
     scan_behind(files, path, &ReadPosition::default(), Kept::Digests)
+}
+
+/// The same of a file that is open, whatever has its name meanwhile.
+pub fn scan_digests(file: &mut dyn OpenFile, path: &Path) -> Result<Scan> {
+    scan_file(file, path, &ReadPosition::default(), Kept::Digests)
 }
 
 /// What of records is held when all are read.
@@ -90,7 +95,16 @@ impl ReadPosition {
 }
 
 fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) -> Result<Scan> {
-    let mut file = files.open(path, FileAccess::Read).map_err(|error| unreadable(path, &error))?;
+    let file = files.open(path, FileAccess::Read).map_err(|error| unreadable(path, &error))?;
+    scan_file(file, path, read, kept)
+}
+
+fn scan_file(
+    mut file: impl Read + Seek,
+    path: &Path,
+    read: &ReadPosition,
+    kept: Kept,
+) -> Result<Scan> {
     file.seek(SeekFrom::Start(read.bytes)).map_err(|error| unreadable(path, &error))?;
     let mut reader = BufReader::new(file);
     let mut scan = Scan {
