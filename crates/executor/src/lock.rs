@@ -3,7 +3,7 @@
 use crate::runtime_directory::{
     HOLDER, LOCK, clear_lock, clear_written, make_runtime_directory, make_to_restore,
 };
-use crate::user_directories::own_directories;
+use crate::user_directories::{is_same_directory, other_directories, own_directories};
 use contract::{Error, ErrorKind, Result};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
@@ -135,8 +135,9 @@ impl Lock {
 
     /// Where everybody is told of a campaign under this runtime directory; of root's alone.
     pub fn notice(machine: &Machine) -> Option<&'static str> {
-        let is_roots = geteuid().is_root() && machine.runtime() == Path::new(ROOT_RUNTIME);
-        (is_roots && !machine.is_fake()).then_some(ROOT_NOTICE)
+        let may_be_roots = geteuid().is_root() && !machine.is_fake();
+        let is_roots = || is_same_directory(machine.runtime(), Path::new(ROOT_RUNTIME));
+        (may_be_roots && is_roots()).then_some(ROOT_NOTICE)
     }
 
     /// The descriptor, for the guardian to inherit; a simulated lock has none.
@@ -250,8 +251,8 @@ fn campaign_beside(machine: &Machine) -> Option<(PathBuf, LockHolder)> {
         return None;
     }
     let user = geteuid().as_raw();
-    let own = directories_of(user).into_iter().filter(|directory| directory != machine.runtime());
-    let found = own.into_iter().find_map(|directory| {
+    let others = other_directories(directories_of(user), machine.runtime());
+    let found = others.into_iter().find_map(|directory| {
         let holder = running_in(machine, &directory)?;
         Some((directory, holder))
     });

@@ -49,8 +49,30 @@ pub fn other_runtime_directories(machine: &Machine) -> Vec<PathBuf> {
     if user.is_root() || machine.is_fake() {
         return Vec::new();
     }
-    let all = own_directories(user.as_raw()).into_iter();
-    all.filter(|directory| directory != machine.runtime()).collect()
+    other_directories(own_directories(user.as_raw()), machine.runtime())
+}
+
+/// Those of these directories that are not this one, each once, by whatever names they are reached.
+pub(crate) fn other_directories(all: Vec<PathBuf>, own: &Path) -> Vec<PathBuf> {
+    let mut others: Vec<PathBuf> = Vec::new();
+    for directory in all {
+        let is_known = |known: &Path| is_same_directory(known, &directory);
+        if !is_known(own) && !others.iter().any(|other| is_known(other)) {
+            others.push(directory);
+        }
+    }
+    others
+}
+
+/// Whether two names lead to one directory, through links, `..` and more than one slash, too.
+pub(crate) fn is_same_directory(one: &Path, other: &Path) -> bool {
+    one == other || identity(one).is_some_and(|found| identity(other) == Some(found))
+}
+
+/// Device and inode of what a name leads to; none where nothing is there.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.dev(), metadata.ino()))
 }
 
 /// Runtime directories of a user that are there, as far as they can be guessed. Those of others do
@@ -178,6 +200,23 @@ mod tests {
         assert_eq!(chosen(parent.path()), (name(1), None));
         let own: Vec<u64> = Names::within(parent.path(), user()).own().collect();
         assert_eq!(own, [1, 2]);
+    }
+
+    #[test]
+    fn a_directory_is_the_same_one_by_whatever_name_and_another_one_is_named_once() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = |name: &str| parent.path().join(name);
+        for name in ["run", "other"] {
+            fs::create_dir(at(name)).unwrap();
+        }
+        symlink(parent.path(), at("link")).unwrap();
+        let all = || vec![at("run"), at("other")];
+        for name in ["run", "run/", "other/../run", "link/run", "link/other/../run"] {
+            assert_eq!(other_directories(all(), &at(name)), [at("other")], "{name}");
+        }
+        assert_eq!(other_directories(all(), &at("absent")), all());
+        let twice = vec![at("other"), at("link/other"), at("run")];
+        assert_eq!(other_directories(twice, &at("absent")), [at("other"), at("run")]);
     }
 
     #[test]

@@ -165,6 +165,26 @@ fn a_directory_that_a_stranger_made_first_stops_no_user_and_hides_no_journal() {
 }
 
 #[test]
+fn a_runtime_directory_by_another_name_is_the_same_one_and_its_own_lock_stops_no_run() {
+    if !rustix::process::geteuid().is_root() {
+        testing::skip("only root can run as a user whose directories no other test has");
+        return;
+    }
+    let id = 60_100 + std::process::id() % 2_000;
+    let user = UnprivilegedUser::with_id(id);
+    let link = user.path().join("link");
+    symlink("/tmp", &link).unwrap();
+    let removed = Removed(["", "-2"].map(|end| PathBuf::from(format!("/tmp/schedlab-{id}{end}"))));
+    let file = user.experiment(SHORT);
+    let names = [format!("/tmp/../tmp/schedlab-{id}"), format!("{}/schedlab-{id}", link.display())];
+    for name in names {
+        user.expect(&["--runtime-dir", &name, "run", "--fresh", &file]);
+        user.expect(&["--runtime-dir", &name, "restore", "--check"]);
+    }
+    assert!(removed.0[0].join("lock").exists());
+}
+
+#[test]
 fn a_runtime_directory_that_was_open_is_answered_for_alike_until_its_user_closes_it() {
     let bench = Bench::new();
     let machine = Machine::host(bench.path().join("run"));
