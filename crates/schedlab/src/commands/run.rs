@@ -4,14 +4,14 @@ use super::build::build;
 use super::plan_description::describe;
 use super::planning::{Planned, read};
 use super::signals::hear_signals;
-use super::{evidence, machine, refuse_foreign_runtime, reports, venue};
+use super::{evidence, hosts_of_user, machine, refuse_foreign_runtime, reports, venue};
 use crate::cli::{Common, Execution, Presentation, Run};
 use crate::dashboard::DashboardProcess;
 use crate::environment::random_u64;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::ProgressLine;
-use contract::{ErrorKind, Footprint, Result};
+use contract::{ErrorKind, Footprint, Result, Venue};
 use live::EventLog;
 use model::{Findings, Outcome, Plan, Record, Subject, TrialValue, WorkloadPlan};
 use signal_hook::consts::SIGINT;
@@ -46,10 +46,7 @@ pub(super) fn record(
     planned: &Planned,
     execution: &Execution,
 ) -> Result<std::result::Result<PathBuf, ExitCode>> {
-    // Other venues ask the same, and close the directory, when they take the lock of the machine.
-    if crate::catalogue().venue_of(&planned.plan)?.facts().footprint == Footprint::Nothing {
-        refuse_foreign_runtime(common)?;
-    }
+    settle_runtime_directories(common, &planned.plan)?;
     let interrupt = hear_signals()?;
     match build(common, &planned.plan, &interrupt) {
         Err(error) if error.kind == ErrorKind::Interrupted => {
@@ -105,6 +102,21 @@ pub(super) fn record(
         return Ok(Err(code));
     }
     Ok(Ok(ended.directory))
+}
+
+/// Puts back what is left under other runtime directories of this user, as `restore` does; that of the
+/// run is its venue's. A venue that takes no lock of the machine refuses a foreign one instead, which
+/// the others do when they take the lock.
+fn settle_runtime_directories(common: &Common, plan: &Plan) -> Result<()> {
+    if crate::catalogue().venue_of(plan)?.facts().footprint == Footprint::Nothing {
+        return refuse_foreign_runtime(common);
+    }
+    for host in hosts_of_user(common)?.iter().skip(1) {
+        for line in host.recover()? {
+            tell(&format!("put back what an earlier run left: {line}"));
+        }
+    }
+    Ok(())
 }
 
 /// Says why a campaign is not at its end, where it is not.

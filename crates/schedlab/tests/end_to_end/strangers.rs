@@ -104,6 +104,54 @@ impl Drop for Removed {
     }
 }
 
+/// What a run of this user leaves that was killed with its guardian: a directory, and the journal that
+/// names it.
+fn leave_directory(runtime: &Path, left: &Path, id: u32) {
+    fs::create_dir(left).unwrap();
+    let boot_id = Machine::host(runtime).boot_id().unwrap();
+    let mark = format!("SCHEDLAB_MARK={}-left", executor::mark_prefix(runtime));
+    let session = JournalEntry::Session { boot_id, mark };
+    let entry = JournalEntry::Directory { path: left.to_owned() };
+    let journal = runtime.join(JOURNAL);
+    fs::write(&journal, journal_text(&[session, entry]).unwrap()).unwrap();
+    set_mode(&journal, 0o600);
+    for path in [journal.as_path(), left] {
+        chown(path, Some(id), Some(id)).unwrap();
+    }
+}
+
+#[test]
+fn a_run_puts_back_what_is_left_under_other_runtime_directories_of_its_user() {
+    if !rustix::process::geteuid().is_root() {
+        testing::skip("only root can run as a user whose directories no other test has");
+        return;
+    }
+    let id = 62_200 + std::process::id() % 2_000;
+    let user = UnprivilegedUser::with_id(id);
+    let removed = Removed(["", "-2"].map(|end| PathBuf::from(format!("/tmp/schedlab-{id}{end}"))));
+    let lefts = ["one/scratch", "two/scratch"].map(|name| user.path().join(name));
+    for (runtime, left) in removed.0.iter().zip(&lefts) {
+        fs::create_dir(runtime).unwrap();
+        set_mode(runtime, 0o700);
+        let above = left.parent().unwrap();
+        fs::create_dir(above).unwrap();
+        for path in [runtime.as_path(), above] {
+            chown(path, Some(id), Some(id)).unwrap();
+        }
+        leave_directory(runtime, left, id);
+    }
+    let file = user.experiment(SHORT);
+    // A session that gave a runtime directory, which is neither of these; one that is named is alone.
+    let named = user.path().join("named").display().to_string();
+    user.expect(&["--runtime-dir", &named, "run", &file]);
+    assert!(lefts.iter().all(|left| left.exists()));
+    let told = one_line(&user.expect(&["run", "--fresh", &file]));
+    for left in &lefts {
+        assert!(!left.exists(), "{}: {told}", left.display());
+    }
+    user.expect(&["restore", "--check"]);
+}
+
 #[test]
 fn a_directory_that_a_stranger_made_first_stops_no_user_and_hides_no_journal() {
     if !rustix::process::geteuid().is_root() {
@@ -137,17 +185,7 @@ fn a_directory_that_a_stranger_made_first_stops_no_user_and_hides_no_journal() {
     assert!(ended(0, &["restore"]).contains("nothing to put back"));
 
     let left = user.path().join("scratch");
-    fs::create_dir(&left).unwrap();
-    let boot_id = Machine::host(own).boot_id().unwrap();
-    let mark = format!("SCHEDLAB_MARK={}-left", executor::mark_prefix(own));
-    let session = JournalEntry::Session { boot_id, mark };
-    let text = journal_text(&[session, JournalEntry::Directory { path: left.clone() }]).unwrap();
-    let journal = own.join(JOURNAL);
-    fs::write(&journal, text).unwrap();
-    set_mode(&journal, 0o600);
-    for path in [&journal, &left] {
-        chown(path, Some(id), Some(id)).unwrap();
-    }
+    leave_directory(own, &left, id);
     let to_put_back = format!("to put back: {}", left.display());
     assert!(ended(7, &["restore", "--check"]).contains(&to_put_back));
     // Its user's directory is the one still, although the first name is free.
