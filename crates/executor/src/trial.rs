@@ -39,6 +39,20 @@ struct Progress {
     facts: BTreeMap<String, String>,
 }
 
+impl Progress {
+    /// Puts what was seen into the record. A caveat that says what decides something, whatever of the
+    /// trial it comes from, brings that fact with it.
+    fn note_in(self, record: &mut Record) {
+        let left = self.left.caveat();
+        record.invocations = self.invocations.into();
+        record.levels = self.levels;
+        record.fingerprint_difference = self.facts;
+        for caveat in self.caveats.into_iter().chain(left) {
+            record.note_caveat(caveat);
+        }
+    }
+}
+
 /// Why a trial ends before its last invocation.
 #[derive(Debug)]
 enum Stop {
@@ -121,7 +135,6 @@ pub(crate) fn run(
     tracing::debug!(subject = trial.subject.id, ?ended, "an attempt is over");
     run.put_back(ended.is_ok())?;
     let TrialRun { context, mut progress, .. } = run;
-    progress.caveats.extend(progress.left.caveat());
     let outcome = match (ended, context.not_taken_back()) {
         (Ok(()), _) => Outcome::Completed,
         (Err(Stop::Outcome(outcome)), _) => outcome,
@@ -135,10 +148,7 @@ pub(crate) fn run(
     record.started_unix_ns = started_unix_ns;
     record.duration_ns = sys::monotonic_ns() - started_ns;
     record.boot_id = context.machine().boot_id()?;
-    record.invocations = progress.invocations.into();
-    record.levels = progress.levels;
-    record.caveats = progress.caveats;
-    record.fingerprint_difference = progress.facts;
+    progress.note_in(&mut record);
     Ok(record)
 }
 
@@ -291,6 +301,22 @@ mod tests {
     use super::*;
     use crate::trial_resources::HeldLevel;
     use contract::Held;
+    use model::{CaveatCode, Circumstances, TrialFact};
+
+    #[test]
+    fn a_caveat_of_a_trial_decides_although_the_record_gets_another_fact_later() {
+        let caveat = Caveat::new(CaveatCode::ObserverCost, "a probe acts on every event");
+        let progress = Progress { caveats: vec![caveat.clone()], ..Progress::default() };
+        let mut record = Record::from(Circumstances::of("a", "w"));
+        progress.note_in(&mut record);
+        assert_eq!(record.caveats, [caveat]);
+        assert!(record.facts.contain(&TrialFact::Observed));
+        // As a campaign notes that it goes on; where facts are written, no caveat is asked for one.
+        record.note_fact(TrialFact::Resumed, "after a pause");
+        let stored = serde_json::to_string(&record).unwrap();
+        let read: Record = serde_json::from_str(&stored).unwrap();
+        assert!(read.facts.contain(&TrialFact::Observed), "{stored}");
+    }
 
     /// A scheduler that left, and knows why.
     struct Ejected;

@@ -235,6 +235,17 @@ mod tests {
     }
 
     #[test]
+    fn a_caveat_of_a_trial_is_noted_with_the_fact_that_it_says_and_no_other() {
+        for code in CaveatCode::ALL {
+            let caveat = Caveat::new(*code, "told");
+            let mut record = record();
+            record.note_caveat(caveat.clone());
+            assert!(record.facts.iter().copied().eq(TrialFact::said_by(&caveat)), "{code:?}");
+            assert_eq!(record.caveats, [caveat]);
+        }
+    }
+
+    #[test]
     fn facts_are_read_again_whatever_becomes_of_their_caveats_and_none_leaves_no_trace() {
         let mut imported: Imported = serde_json::from_str(IMPORTED).unwrap();
         assert_eq!(serde_json::to_string(&imported).unwrap(), IMPORTED);

@@ -72,6 +72,14 @@ impl Circumstances {
         self.facts.establish(fact);
     }
 
+    /// Notes a caveat, and the fact that it says, where it says one.
+    pub fn note_caveat(&mut self, caveat: Caveat) {
+        if let Some(fact) = TrialFact::said_by(&caveat) {
+            self.facts.establish(fact);
+        }
+        self.caveats.push(caveat);
+    }
+
     /// Those of a completed trial of which nothing else is known.
     pub fn of(subject: &str, workload: &str) -> Self {
         Self {
