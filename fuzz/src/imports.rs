@@ -126,14 +126,12 @@ fn assert_counts(histogram: &Histogram) {
 mod tests {
     use super::*;
     use crate::{Corpus, corpus_folder, target};
+    use fixtures::{assert_inert, assert_parts_are_inert, assert_values_are_inert};
     use importers::IMPORTERS;
-    use model::{Fingerprint, is_obeyed};
+    use model::Fingerprint;
     use report::{Inputs, Language, Page, RENDERERS, page_json, view};
-    use serde_json::Value;
     use std::collections::BTreeMap;
-    use std::io::{Cursor, Read};
     use store::Campaign;
-    use zip::ZipArchive;
 
     /// Clears a screen, changes colours (C1), deletes, turns letters round and hides.
     const HOSTILE: &str = "\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{200b}\u{e0041}";
@@ -236,47 +234,6 @@ mod tests {
             }
         }
         (changed, count)
-    }
-
-    fn assert_inert(what: &str, text: &str) {
-        let obeyed = text.chars().find(|letter| *letter != '\n' && is_obeyed(*letter));
-        assert_eq!(obeyed, None, "{what}: {text:?}");
-    }
-
-    /// The texts of an office program's file: its XML, in which nothing is written out either.
-    fn assert_parts_are_inert(what: &str, bytes: Vec<u8>) {
-        let mut archive = ZipArchive::new(Cursor::new(bytes)).unwrap();
-        let mut count = 0;
-        for index in 0..archive.len() {
-            let mut file = archive.by_index(index).unwrap();
-            let name = format!("{what}: {}", file.name());
-            if !name.ends_with(".xml") && !name.ends_with(".rels") {
-                continue;
-            }
-            let mut text = String::new();
-            file.read_to_string(&mut text).unwrap();
-            assert_inert(&name, &text.replace(['\r', '\t'], " "));
-            for written in ["_x001B_", "_x007F_", "&#x1b;", "&#27;", "&#x202e;", "&#8238;"] {
-                assert!(!text.contains(written), "{name}: {written}");
-            }
-            count += 1;
-        }
-        assert!(count > 0, "{what} has no XML");
-    }
-
-    /// Texts as the script of a page reads them, keys included.
-    fn assert_values_are_inert(what: &str, value: &Value) {
-        match value {
-            Value::String(text) => assert_inert(what, &text.replace('\t', " ")),
-            Value::Array(all) => all.iter().for_each(|one| assert_values_are_inert(what, one)),
-            Value::Object(all) => {
-                for (key, one) in all {
-                    assert_inert(what, key);
-                    assert_values_are_inert(what, one);
-                }
-            }
-            _ => {}
-        }
     }
 
     /// Stores an import, judges it and draws it in every format.

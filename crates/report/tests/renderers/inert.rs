@@ -4,13 +4,13 @@
 use crate::campaigns::Campaign;
 use crate::{has_page, page, stored};
 use figures::{Figures, Theme};
-use model::is_obeyed;
+use fixtures::{assert_inert, assert_parts_are_inert, assert_values_are_inert};
 use report::{Page, RENDERERS, compare, page_json, view};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
 /// What stands around each text of a campaign.
 pub struct Poison {
@@ -168,46 +168,11 @@ pub fn made_hostile(mut campaign: Campaign, poison: &Poison) -> Campaign {
     campaign
 }
 
-pub fn assert_inert(what: &str, text: &str) {
-    let found = text.char_indices().find(|(_, letter)| *letter != '\n' && is_obeyed(*letter));
-    if let Some((at, letter)) = found {
-        let near: String = text[..at].chars().rev().take(80).collect();
-        let near: String = near.chars().rev().collect();
-        panic!("{what}: {letter:?} is left behind {near:?}");
-    }
-}
-
-/// The texts of an office program's file: its XML, in which nothing may be written out either.
-fn assert_parts_are_inert(what: &str, bytes: Vec<u8>) {
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
-    for index in 0..archive.len() {
-        let mut file = archive.by_index(index).unwrap();
-        let name = format!("{what}: {}", file.name());
-        if !name.ends_with(".xml") && !name.ends_with(".rels") {
-            continue;
-        }
-        let mut text = String::new();
-        file.read_to_string(&mut text).unwrap();
-        assert_inert(&name, &text.replace(['\r', '\t'], " "));
-        for written in ["_x001B_", "_x007F_", "&#x1b;", "&#27;", "&#x202e;", "&#8238;"] {
-            assert!(!text.contains(written), "{name}: {written}");
-        }
-    }
-}
-
-/// Texts as a script reads them, keys included.
-fn assert_values_are_inert(what: &str, value: &Value) {
-    match value {
-        Value::String(text) => assert_inert(what, &text.replace('\t', " ")),
-        Value::Array(all) => all.iter().for_each(|one| assert_values_are_inert(what, one)),
-        Value::Object(all) => {
-            for (key, one) in all {
-                assert_inert(what, key);
-                assert_values_are_inert(&format!("{what}.{key}"), one);
-            }
-        }
-        _ => {}
-    }
+#[test]
+#[should_panic(expected = "nothing has no XML")]
+fn a_file_without_any_text_does_not_pass_for_an_inert_one() {
+    let empty = zip::ZipWriter::new(Cursor::new(Vec::new())).finish().unwrap();
+    assert_parts_are_inert("nothing", empty.into_inner());
 }
 
 #[test]
