@@ -4,6 +4,8 @@
 
 use crate::kernel::{AUTOGROUP, BASE_SLICE, CPU1, Coupling, Knobs, MIGRATION_COST, THP};
 use crate::machine::{DATA, SimulatedMachine};
+use crate::random::Random;
+use crate::record_damage;
 use contract::{Error, ErrorKind, Event, Interrupt, Phase, Result, TrialCatalogue};
 use executor::{
     Executor, ExecutorSettings, Guardian, Journal, LONGEST_STANDSTILL, Lock, PermittedChanges,
@@ -395,8 +397,9 @@ impl CampaignRuns {
         }
     }
 
-    /// All that was planned has one record each, and a bit that flips in any of them is seen.
-    pub(crate) fn check_end(&self, at: u64, bit: u64) {
+    /// All that was planned has one record each, a bit that flips in any of them is seen, and of other
+    /// damage it is named which record does not follow what is before it, and why.
+    pub(crate) fn check_end(&self, at: u64, bit: u64, random: &mut Random) {
         let Some(directory) = &self.directory else { return };
         let found = self.promised.iter().map(|record| (record.block, record.subject.as_str()));
         let wanted = self.plan.blocks.iter().flat_map(|block| {
@@ -411,6 +414,7 @@ impl CampaignRuns {
             self.machine.blame(format!("a bit of byte {place:?} of the records flips unseen"));
         }
         self.flip_record(directory, at, bit);
+        record_damage::check(&self.machine, directory, random);
     }
 
     /// Flips a bit of the records, and tells of which byte.

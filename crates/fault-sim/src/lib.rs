@@ -31,6 +31,8 @@ mod open_file;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
+mod record_damage;
+#[cfg(test)]
 mod record_faults;
 #[cfg(test)]
 mod restore_schedule;

@@ -184,7 +184,7 @@ impl Schedule {
 
     fn check_end(&mut self) {
         let (at, bit) = (self.random.number(), self.random.number());
-        self.campaign.check_end(at, bit);
+        self.campaign.check_end(at, bit, &mut self.random);
     }
 
     /// Runs a process, to which this happens; anything but the end that was planned is a fault.

@@ -70,6 +70,51 @@ pub(crate) fn line_digest(line: &[u8]) -> LineDigest {
     LineDigest::Sha256(Sha256::digest(line.strip_suffix(b"\n").unwrap_or(line)).into())
 }
 
+/// A record that does not follow what its digest says it was written after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BrokenLink {
+    /// The line that the record stands in, from 1.
+    pub line: usize,
+    /// What follows of what is before it.
+    pub kind: LinkBreak,
+}
+
+/// Why a record does not follow what comes before it, as far as the numbers of the records tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkBreak {
+    /// The records that belong between are there, and stand elsewhere.
+    OtherOrder,
+    /// It is the first one, and the text that the plan was made from is another.
+    OtherText,
+    /// The record before it was changed after it was written.
+    ChangedBefore,
+    /// So many records are missing before it.
+    Missing(u64),
+    /// It was written before one that stands in front of it.
+    Misplaced,
+}
+
+impl LinkBreak {
+    /// The same in a sentence about the record that is called so.
+    fn told_of(self, name: &str) -> String {
+        match self {
+            Self::OtherOrder => format!(
+                "{name} does not follow the record that it was written after; none is missing, the \
+                 order of the records is another"
+            ),
+            Self::OtherText => {
+                format!("{name} was made from another text than that which lies beside it")
+            }
+            Self::ChangedBefore => {
+                format!("the record before {name} was changed after it was written")
+            }
+            Self::Missing(1) => format!("one record is missing before {name}"),
+            Self::Missing(missing) => format!("{missing} records are missing before {name}"),
+            Self::Misplaced => format!("{name} is not where it was written"),
+        }
+    }
+}
+
 /// The records of a campaign, each with the digest of its line.
 pub(crate) struct Chained<'a> {
     pub records: &'a [Record],
@@ -96,12 +141,8 @@ impl Chained<'_> {
                 }
                 continue;
             };
-            let expected = match at.checked_sub(1) {
-                Some(before) => &self.digests[before],
-                None => &root.0.previous,
-            };
-            if chain.previous != *expected {
-                flaws.push(self.broken_link(at, &sequences));
+            if self.is_broken(at, root) {
+                flaws.push(self.link_break(at, &sequences).told_of(&named(at, record)));
             }
             if chain.plan != root.0.plan && is_of_plan {
                 is_of_plan = false;
@@ -125,27 +166,38 @@ impl Chained<'_> {
         flaws
     }
 
+    /// The first links that are broken, each of which is among the flaws, too.
+    pub(crate) fn broken_links(&self, root: &Links) -> Vec<BrokenLink> {
+        let sequences: LazyCell<BTreeSet<u64>, _> =
+            LazyCell::new(|| self.records.iter().map(|one| one.sequence).collect());
+        let broken = (0..self.records.len()).filter(|at| self.is_broken(*at, root));
+        broken
+            .take(TOLD_AT_MOST)
+            .map(|at| BrokenLink { line: at + 1, kind: self.link_break(at, &sequences) })
+            .collect()
+    }
+
+    /// Whether the record at this place names another digest than that of what comes before it.
+    fn is_broken(&self, at: usize, root: &Links) -> bool {
+        let expected = match at.checked_sub(1) {
+            Some(before) => &self.digests[before],
+            None => &root.0.previous,
+        };
+        self.records[at].chain.as_ref().is_some_and(|chain| chain.previous != *expected)
+    }
+
     /// What the digest at this place says, which is not that of what comes before. A record is missing
     /// where none of all that are there has its number.
-    fn broken_link(&self, at: usize, sequences: &BTreeSet<u64>) -> String {
-        let record = &self.records[at];
-        let name = named(at, record);
+    fn link_break(&self, at: usize, sequences: &BTreeSet<u64>) -> LinkBreak {
+        let sequence = self.records[at].sequence;
         let due = at.checked_sub(1).map_or(0, |before| self.records[before].sequence + 1);
-        let there = sequences.range(due..due.max(record.sequence)).count() as u64;
-        match record.sequence.checked_sub(due).map(|missing| missing.saturating_sub(there)) {
-            Some(0) if there > 0 => {
-                format!(
-                    "{name} does not follow the record that it was written after; none is missing, \
-                     the order of the records is another"
-                )
-            }
-            Some(0) if at == 0 => {
-                format!("{name} was made from another text than that which lies beside it")
-            }
-            Some(0) => format!("the record before {name} was changed after it was written"),
-            Some(1) => format!("one record is missing before {name}"),
-            Some(missing) => format!("{missing} records are missing before {name}"),
-            None => format!("{name} is not where it was written"),
+        let there = sequences.range(due..due.max(sequence)).count() as u64;
+        match sequence.checked_sub(due).map(|missing| missing.saturating_sub(there)) {
+            Some(0) if there > 0 => LinkBreak::OtherOrder,
+            Some(0) if at == 0 => LinkBreak::OtherText,
+            Some(0) => LinkBreak::ChangedBefore,
+            Some(missing) => LinkBreak::Missing(missing),
+            None => LinkBreak::Misplaced,
         }
     }
 

@@ -38,7 +38,7 @@ mod fixtures;
 pub use attempts::Attempts;
 pub use bundle::{Manifest, OpenBundle, Packed, Unpacked, pack, unpack};
 pub use campaign::{Campaign, directory_stem};
-pub use chain::names_plan;
+pub use chain::{BrokenLink, LinkBreak, names_plan};
 pub use documents::{CampaignState, Redaction, fingerprint_digest};
 pub use durable::{failed, replace};
 pub use held_records::HeldRecords;

@@ -1,7 +1,7 @@
 //! Reading a campaign without owning it.
 
 use crate::agreement::CampaignDocuments;
-use crate::chain::{Chained, Links};
+use crate::chain::{BrokenLink, Chained, Links};
 use crate::documents::{
     CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, Redaction,
     STATE_FORMATS, StateDocument, fingerprint_digest, origin_in,
@@ -34,6 +34,8 @@ pub struct LoadedCampaign {
     pub caveats: Vec<Caveat>,
     /// What of the evidence is not as it was written: no verdict may rest on it.
     pub flaws: Vec<Caveat>,
+    /// Where the chain of its records is broken, the first twenty; the flaws say it, too.
+    pub broken_links: Vec<BrokenLink>,
     /// What was looked at for that.
     pub binding: Binding,
     /// What nothing binds, in one sentence each: an edit of it would not be seen.
@@ -135,6 +137,7 @@ fn with_records(
         .chain(documents.contradictions());
     let flaws: Vec<Caveat> =
         told.map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)).collect();
+    let broken_links = chained.broken_links(&root);
     loaded.unbound = documents.unbound();
     loaded.binding = match documents.unbound_records() {
         0 => Binding::Checked,
@@ -145,6 +148,7 @@ fn with_records(
         }
     };
     loaded.flaws = state.flaws.into_iter().chain(flaws).collect();
+    loaded.broken_links = broken_links;
     loaded.digests = scanned.digests;
     Ok(loaded)
 }
@@ -168,6 +172,7 @@ fn load_documents(files: &dyn Files, directory: &Path) -> Result<LoadedCampaign>
         digests: Vec::new(),
         caveats: state.caveats,
         flaws: Vec::new(),
+        broken_links: Vec::new(),
         binding: Binding::NotLookedAt,
         unbound: Vec::new(),
         attempt: state.attempt,
