@@ -190,7 +190,9 @@ impl Chained<'_> {
     /// where none of all that are there has its number.
     fn link_break(&self, at: usize, sequences: &BTreeSet<u64>) -> LinkBreak {
         let sequence = self.records[at].sequence;
-        let due = at.checked_sub(1).map_or(0, |before| self.records[before].sequence + 1);
+        // Somebody else may have written the largest number there is.
+        let after = |before: usize| self.records[before].sequence.saturating_add(1);
+        let due = at.checked_sub(1).map_or(0, after);
         let there = sequences.range(due..due.max(sequence)).count() as u64;
         match sequence.checked_sub(due).map(|missing| missing.saturating_sub(there)) {
             Some(0) if there > 0 => LinkBreak::OtherOrder,
@@ -238,7 +240,7 @@ pub(crate) fn short(digest: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::names_plan;
+    use super::{BrokenLink, LinkBreak, names_plan};
     use crate::fixtures::{plan, record};
     use crate::{Campaign, load};
     use model::{Caveat, CaveatCode, ImportFact, ImportedDesign, ImportedOrder, Plan};
@@ -259,6 +261,23 @@ mod tests {
         fs::write(path, kept).unwrap();
         let loaded = load(campaign.directory()).unwrap();
         loaded.flaws.into_iter().map(|flaw| flaw.detail).collect()
+    }
+
+    #[test]
+    fn a_record_of_the_largest_number_breaks_its_link_and_nothing_else() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = Campaign::create(results.path(), &plan("demo", "d"), "", 5, 1).unwrap();
+        for sequence in 0..2 {
+            campaign.append(&mut record(sequence, vec![1.0])).unwrap();
+        }
+        let path = campaign.directory().join("records.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let edited = text.replacen("\"sequence\":0,", &format!("\"sequence\":{},", u64::MAX), 1);
+        assert_ne!(edited, text);
+        fs::write(path, edited).unwrap();
+        let loaded = load(campaign.directory()).unwrap();
+        let misplaced = BrokenLink { line: 2, kind: LinkBreak::Misplaced };
+        assert_eq!(loaded.broken_links, [misplaced], "{:?}", loaded.flaws);
     }
 
     #[test]
