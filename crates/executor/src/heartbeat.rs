@@ -335,13 +335,12 @@ mod tests {
         report
     }
 
-    #[test]
-    fn a_stop_of_this_process_is_seen_by_its_heartbeat() {
-        if ThreadSchedstat::open().is_none() || !sys::is_timer_prompt() {
-            // Nothing tells starving from standing here.
-            return;
-        }
-        // Where memory is short a page fault in the gap hides the stop: then it is stopped again.
+    /// Set in the child process of the test below.
+    const IS_TO_STOP: &str = "SCHEDLAB_TEST_STOP";
+
+    /// Stops this process until its heartbeat has seen it. Where memory is short a page fault in the
+    /// gap hides the stop: then it is stopped again.
+    fn stop_until_seen() {
         let mut report = report_of_a_stop();
         for _ in 1..5 {
             if report.stood_still_ns.is_some() {
@@ -351,6 +350,30 @@ mod tests {
         }
         assert!(is_suspension(report), "{report:?}");
         assert!(report.suspended_ns.is_none_or(|slept_ns| slept_ns < 10 * MS), "{report:?}");
+    }
+
+    /// A stop is one of a whole process, hence the child: other tests may be threads of this one.
+    #[test]
+    fn a_stop_of_a_process_is_seen_by_its_heartbeat_and_by_no_other() {
+        if std::env::var_os(IS_TO_STOP).is_some() {
+            return stop_until_seen();
+        }
+        if ThreadSchedstat::open().is_none() || !sys::is_timer_prompt() {
+            // Nothing tells starving from standing here.
+            return;
+        }
+        let own = Heartbeat::start().unwrap();
+        let name = "a_stop_of_a_process_is_seen_by_its_heartbeat_and_by_no_other";
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "--test-threads=1"])
+            .arg(format!("heartbeat::tests::{name}"))
+            .env(IS_TO_STOP, "1")
+            .output()
+            .unwrap();
+        let own = own.stop();
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && told.contains("1 passed"), "{told}");
+        assert!(!is_suspension(own), "{own:?}");
     }
 
     #[test]
