@@ -25,7 +25,7 @@ use crate::comparison_labels::{ComparisonLabel, in_words};
 use conjunction::together;
 use judged::Judged;
 use model::{Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Plan, Question};
-use parts::{KnownFindings, parts};
+use parts::{KnownFindings, LEFT_OUT, parts};
 use sentence::{Scale, word};
 
 /// Why claims across workloads stay open where nothing tests them.
@@ -78,9 +78,6 @@ fn of_claim<'a>(
     }
     ClaimFinding { claim: claim.clone(), outcome, reason, tally, is_emulated }
 }
-
-/// Why a claim is open that a shortened campaign does not speak of.
-const LEFT_OUT: &str = "the question was not asked: --quick left out what it is about";
 
 fn tally(judged: &[Judged]) -> ClaimTally {
     let count =

@@ -38,7 +38,7 @@ use model::{
 use samples::Samples;
 use stats::{TTest, ln};
 use std::collections::BTreeMap;
-use table::{Family, Table};
+use table::{Family, Table, name_of};
 
 /// With more dimensions than this only single ones are margins.
 const MOST_CROSSED: usize = 3;
@@ -143,18 +143,6 @@ fn margins(dimensions: &[String]) -> Vec<Vec<usize>> {
     // Everything first, then the margins, the cells last: the order of reading.
     kept.sort_by(|a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
     kept
-}
-
-/// The name of a family.
-fn name_of(kept: &[usize], dimensions: &[String]) -> String {
-    if kept.len() == dimensions.len() {
-        return "cells".to_owned();
-    }
-    if kept.is_empty() {
-        return "overall".to_owned();
-    }
-    let names: Vec<&str> = kept.iter().map(|index| dimensions[*index].as_str()).collect();
-    names.join("+")
 }
 
 /// The test of a question, its margin on the scale of logarithms, and what nobody chose of it.

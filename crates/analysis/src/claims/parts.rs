@@ -6,13 +6,15 @@ use super::about::ClaimsAbout;
 use super::basis::{ClaimBasis, ClaimEvidence};
 use super::family::alike;
 use super::subjects::of_subjects;
-use super::{LEFT_OUT, combined, cross_workload};
+use super::{combined, cross_workload};
 use model::{Claim, Finding, Plan, Question, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a comparison has no finding that only a claim asks for.
 const ENDED: &str = "the claim alone asks for it, and of a campaign that was ended only what its \
                      plan compares is judged";
+/// Why a claim is open that a shortened campaign does not speak of.
+pub(super) const LEFT_OUT: &str = "the question was not asked: --quick left out what it is about";
 /// Why a step of an order has none where others have one.
 const WITHOUT_VALUES: &str = "one of the two has no values there";
 /// Why a metric of a claim has no combined number.

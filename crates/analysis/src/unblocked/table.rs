@@ -5,7 +5,6 @@
 //! asked for.
 
 use super::mix::{MixedRows, Mixes};
-use super::name_of;
 use super::samples::Samples;
 use crate::reduce::{Lack, reduce, series};
 use crate::resolution::take;
@@ -488,6 +487,18 @@ fn pairs<'a>(plan: &'a Plan, comparisons: &Comparisons) -> Vec<(&'a Subject, &'a
         other => other,
     };
     comparisons.pairs(&plan.subjects)
+}
+
+/// The name of a family.
+pub(super) fn name_of(kept: &[usize], dimensions: &[String]) -> String {
+    if kept.len() == dimensions.len() {
+        return "cells".to_owned();
+    }
+    if kept.is_empty() {
+        return "overall".to_owned();
+    }
+    let names: Vec<&str> = kept.iter().map(|index| dimensions[*index].as_str()).collect();
+    names.join("+")
 }
 
 #[cfg(test)]
