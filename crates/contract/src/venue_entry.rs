@@ -41,6 +41,13 @@ pub trait VenueEntry: Sync {
         problems: &mut ExperimentProblems,
     ) -> Box<dyn ConfiguredVenue>;
 
+    /// Keys of an experiment, and its own table behind them, with which trials start as soon as they
+    /// can: tests run a campaign so, which owes what those of every venue do. None of a venue that
+    /// reaches nothing where tests run.
+    fn brief(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What it needs of this machine, part by part, for `schedlab doctor`. Changes nothing.
     ///
     /// # Errors

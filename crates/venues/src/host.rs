@@ -68,6 +68,10 @@ impl VenueEntry for Entry {
         Box::new(WithoutSettings)
     }
 
+    fn brief(&self) -> Option<&'static str> {
+        Some("")
+    }
+
     fn venue(&self, context: &dyn VenueContext) -> Result<Box<dyn Venue>> {
         Ok(Box::new(Host::of(context)?))
     }

@@ -65,6 +65,10 @@ impl VenueEntry for Entry {
         Box::new(configured)
     }
 
+    fn brief(&self) -> Option<&'static str> {
+        Some("")
+    }
+
     fn venue(&self, context: &dyn VenueContext) -> Result<Box<dyn Venue>> {
         Ok(Box::new(Sim::new(context.catalogue())))
     }

@@ -27,6 +27,9 @@ const EXAMPLE: &str = r#"# and these hold for every boot:
 #   tools = ["rt-tests"]           # installed packages, as a read-only image
 "#;
 
+/// The same on every machine, whatever accelerates guests there.
+const BRIEF: &str = "kernel = \"debian:6.12\"\n[vm]\naccelerator = \"tcg\"\n";
+
 /// Every machine needs a kernel, which is a factor like any other.
 const KERNEL: RequiredFactor = RequiredFactor {
     id: "kernel",
@@ -72,6 +75,10 @@ impl VenueEntry for Entry {
     ) -> Box<dyn ConfiguredVenue> {
         let settings = table.map_or_else(VmSettings::default, |table| table::read(table, problems));
         Box::new(Configured(settings))
+    }
+
+    fn brief(&self) -> Option<&'static str> {
+        Some(BRIEF)
     }
 
     fn prerequisites(&self, context: &dyn VenueContext) -> Result<Vec<VenuePrerequisite>> {

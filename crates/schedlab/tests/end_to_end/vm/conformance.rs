@@ -1,7 +1,8 @@
-//! What every venue owes, asked of all three by one function.
+//! What every venue of the catalogue owes, asked of each by one function.
 
 use super::{Guests, has_guests, of};
 use crate::bench::Bench;
+use contract::{Footprint, VenueEntry};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,29 +28,43 @@ const LEVELS: [(&str, &str, &str); 4] = [
 type Shapes = BTreeMap<(String, String), BTreeSet<String>>;
 
 #[test]
-fn host_and_guest_give_records_of_one_shape_and_all_three_venues_conform() {
+fn every_venue_conforms_and_those_that_run_trials_give_records_of_one_shape() {
     let levels = supported();
-    let simulated = conforms("sim", "", &levels);
-    let on_host = conforms("host", "", &levels);
-    assert!(simulated.keys().eq(on_host.keys()));
-    if !has_guests() {
-        return;
-    }
-    let kernel = "kernel = \"debian:6.12\"";
-    let in_guest = conforms("vm", kernel, &levels);
-    for (trial, shape) in &on_host {
-        // Of a machine's disturbance each tells what it could read in so short a run, and the
-        // first record of a campaign how it began: a guest's boot changes which one is first. That
-        // a processor was emulated is a fact of a guest, and no host has one.
-        let is_of_shape = |path: &&String| {
-            !path.starts_with("/invocations[]/disturbance/")
-                && !path.starts_with("/chain/beginning")
-                && *path != "/facts"
+    let mut of_venues: Vec<(&dyn VenueEntry, Shapes)> = Vec::new();
+    for entry in venues::ENTRIES.iter().copied() {
+        let Some(brief) = entry.brief() else {
+            testing::unsupported(&format!("trials on venue {}", entry.describe().id));
+            continue;
         };
-        let differing: Vec<_> =
-            shape.symmetric_difference(&in_guest[trial]).filter(is_of_shape).collect();
-        assert!(differing.is_empty(), "{trial:?}: {differing:?}");
+        if entry.facts().boots_guests && !has_guests() {
+            continue;
+        }
+        of_venues.push((entry, conforms(entry, brief, &levels)));
     }
+    let [(_, on_host), others @ ..] = of_venues.as_slice() else { panic!("there is no venue") };
+    for (entry, shapes) in others {
+        let venue = entry.describe().id;
+        assert!(shapes.keys().eq(on_host.keys()), "{venue}");
+        if !entry.facts().is_simulated {
+            for (trial, shape) in on_host {
+                assert_alike(&format!("{venue}: {trial:?}"), shape, &shapes[trial]);
+            }
+        }
+    }
+}
+
+/// Records of a trial have one shape on two machines.
+fn assert_alike(what: &str, one: &BTreeSet<String>, other: &BTreeSet<String>) {
+    // Of a machine's disturbance each tells what it could read in so short a run, and the
+    // first record of a campaign how it began: a guest's boot changes which one is first. That
+    // a processor was emulated is a fact of a guest, and no host has one.
+    let is_of_shape = |path: &&String| {
+        !path.starts_with("/invocations[]/disturbance/")
+            && !path.starts_with("/chain/beginning")
+            && *path != "/facts"
+    };
+    let differing: Vec<_> = one.symmetric_difference(other).filter(is_of_shape).collect();
+    assert!(differing.is_empty(), "{what}: {differing:?}");
 }
 
 /// The levels that can be set on this host too.
@@ -73,21 +88,20 @@ fn supported() -> Vec<(&'static str, &'static str, &'static str)> {
 }
 
 /// Runs one plan on a venue and checks what every venue owes; the shapes of its records.
-fn conforms(venue: &str, keys: &str, levels: &[(&str, &str, &str)]) -> Shapes {
+fn conforms(entry: &dyn VenueEntry, brief: &str, levels: &[(&str, &str, &str)]) -> Shapes {
+    let (venue, facts) = (entry.describe().id, entry.facts());
     let guests = Guests::new();
     // Autogroup is the whole machine's, and another run of all tests may be here as well.
-    let _knobs = (venue == "host").then(|| testing::lock(testing::KNOBS));
+    let turns_knobs = facts.footprint == Footprint::Knobs;
+    let _knobs = turns_knobs.then(|| testing::lock(testing::KNOBS));
     let mut text = format!(
         "title = \"conformance\"\nvenue = \"{venue}\"\nsettle = \"0s\"\nprobes = []\nblocks = 1\n\
-         invocations = 2\ncontrol = false\nseed = 9\n{keys}\n[subjects.plain]\n"
+         invocations = 2\ncontrol = false\nseed = 9\n{brief}\n[subjects.plain]\n"
     );
     for (subject, factor, level) in levels {
         text += &format!("[subjects.{subject}]\n{factor} = \"{level}\"\n");
     }
     text += WORKLOADS;
-    if venue == "vm" {
-        text += "[vm]\naccelerator = \"tcg\"\n";
-    }
     let file = guests.bench.experiment("conformance", &text);
     let (planned, _) = guests.expect(0, &["plan", &file]);
     guests.expect(0, &["run", &file]);
@@ -110,7 +124,7 @@ fn conforms(venue: &str, keys: &str, levels: &[(&str, &str, &str)]) -> Shapes {
     for (subject, factor, level) in levels {
         for record in of(&records, subject, "") {
             let reading = &record["levels"][*factor];
-            if venue == "sim" {
+            if facts.is_simulated {
                 // Nothing ran, so nothing was read back.
                 assert!(reading.is_null(), "{record}");
                 continue;
