@@ -1,5 +1,4 @@
-//! Where trials run: this host, throw-away virtual machines, or the seeded
-//! simulator.
+//! Where trials run: each venue is a file, such as this host or throw-away virtual machines.
 //!
 //! This crate must not know which factors, workloads or probes exist; it opens
 //! sessions that run trials of a plan and answers what a plan lacks.
