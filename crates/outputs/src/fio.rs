@@ -328,7 +328,7 @@ fn devices(global: Option<&JsonNode<'_>>, job: &JsonNode<'_>) -> Result<String, 
     Ok(shortened(names, LONGEST_DEVICES))
 }
 
-/// Whether a name is one of devices; below `/dev/shm` are files in memory.
+/// Whether a name is one of devices; below `/dev/shm` lie files of tmpfs.
 fn is_device(name: &str) -> bool {
     let name = name.trim_start();
     name.starts_with("/dev/") && !name.starts_with("/dev/shm/")
