@@ -13,7 +13,7 @@ use contract::{Error, Result};
 use importers::{
     ExecutionLevels, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble,
 };
-use model::{Claim, Comparisons, DEFAULT_ALPHA, Plan, ReaderLimit};
+use model::{Claim, Comparisons, DEFAULT_ALPHA, Imported, Plan, ReaderLimit};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use store::Campaign;
@@ -82,7 +82,9 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     campaign.mark_finished()?;
     keep_count(common, &campaign);
     sys::return_freed_memory();
-    tell(&replicates(&mapping, importer, &imported.executions));
+    let is_table = campaign.plan().imported.as_ref().is_some_and(Imported::is_table);
+    let format = (importer.describe().id, is_table);
+    tell(&replicates(&mapping, format, &imported.executions));
     let _judging = ReaderTime::bounded();
     // The records are judged as they were stored, and not read again: `judge` does.
     let loaded = evidence::load_held(common, campaign.directory(), held)?;
@@ -122,12 +124,15 @@ fn keep_count(common: &Common, campaign: &Campaign) {
     }
 }
 
-/// What counts as a replicate, said before any verdict.
-fn replicates(mapping: &Mapping, importer: &dyn Importer, executions: &ExecutionLevels) -> String {
-    let format = importer.describe().id;
+/// What counts as a replicate of a format, which may be a table; said before any verdict.
+fn replicates(
+    mapping: &Mapping,
+    (format, is_table): (&str, bool),
+    executions: &ExecutionLevels,
+) -> String {
     match (&mapping.block, mapping.replicate.as_slice()) {
         (Some(block), _) => format!("a replicate is a block, as the file names them ({block})"),
-        (None, []) if !matches!(format, "csv" | "tsv") => {
+        (None, []) if !is_table => {
             format!("what a replicate is, `schedlab list imports --explain {format}` tells")
         }
         (None, []) => {
