@@ -4,7 +4,7 @@ use crate::program_stub::ProgramStub;
 use crate::transport_choice::TransportChoice;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
-    Requirement, Result, WordChoice, Workload, WorkloadFacts,
+    ProgramFile, Requirement, Result, WordChoice, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
 use outputs::iperf3::{Flow, Iperf3Failure, Iperf3Report, Protocol, version};
@@ -252,6 +252,7 @@ impl Configured for Iperf3Settings {
     fn facts(&self) -> WorkloadFacts {
         WorkloadFacts {
             requirements: vec![Requirement::program("iperf3", "iperf3")],
+            programs: vec![ProgramFile::Program("iperf3".to_owned())],
             ..WorkloadFacts::open_loop(self.expected_ns())
         }
     }

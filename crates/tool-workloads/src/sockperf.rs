@@ -4,7 +4,7 @@ use crate::program_stub::ProgramStub;
 use crate::transport_choice::TransportChoice;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
-    Requirement, Result, WordChoice, Workload, WorkloadFacts,
+    ProgramFile, Requirement, Result, WordChoice, Workload, WorkloadFacts,
 };
 use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
 use outputs::sockperf::{SockperfFailure, SockperfReport, round_trips, version};
@@ -194,6 +194,7 @@ impl Configured for SockperfSettings {
                 SockperfTest::UnderLoad => false,
             },
             requirements: vec![Requirement::program("sockperf", "sockperf")],
+            programs: vec![ProgramFile::Program("sockperf".to_owned())],
             ..WorkloadFacts::open_loop(self.duration_ns + AROUND_NS)
         }
     }
