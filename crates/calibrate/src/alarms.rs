@@ -109,7 +109,7 @@ struct Fault {
 }
 
 impl Fault {
-    /// Some points less than the full calibration of 28 November 2026 counted.
+    /// Some points less than the full calibration of docs/calibration.md counted.
     fn told_at_least(self, least: f64) -> Self {
         Self { limit: Limit::AtLeast(least), ..self }
     }
