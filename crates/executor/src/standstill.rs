@@ -87,7 +87,9 @@ impl StoppedProcesses {
     fn suspension(&self, longest: Duration) -> Option<String> {
         let (name, length_ns) =
             self.longest.as_ref().filter(|(_, length_ns)| is_longer(*length_ns, longest))?;
-        Some(format!("{name} of the trial was stopped for {} at least", seconds(*length_ns)))
+        // Whatever started it chose the name: behind the colon a redaction takes it out.
+        let stopped = format!("stopped for {} at least", seconds(*length_ns));
+        Some(format!("a process of the trial was {stopped}: {name}"))
     }
 }
 
@@ -130,7 +132,7 @@ mod tests {
         let stands = [('R', 1), ('T', 2), ('T', 2), ('T', 2), ('T', 2), ('R', 3)];
         assert_eq!(
             suspension(&stands).unwrap(),
-            "worker (7) of the trial was stopped for 3.0 s at least"
+            "a process of the trial was stopped for 3.0 s at least: worker (7)"
         );
         assert_eq!(suspension(&stands[..4]), None, "two seconds are not longer than two");
         assert_eq!(suspension(&[('T', 2), ('R', 2), ('T', 2), ('T', 2)]), None, "it went on");
