@@ -54,6 +54,21 @@ enum CaveatBasis {
     Fact,
 }
 
+/// What the detail of a caveat has besides our own words and numbers, and what its campaign has
+/// anyway: names of subjects, workloads, metrics and columns, values of its plan. It stands behind the
+/// first colon and blank of the detail, and a redaction takes out all that stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DetailWords {
+    /// Nothing.
+    Ours,
+    /// Names of programs that were seen.
+    Programs,
+    /// Settings that a tool tells, or values of a table's columns.
+    Settings,
+    /// What a program said of a failure.
+    Messages,
+}
+
 /// How a caveat comes about, in the markup of docs/method.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaveatRule {
@@ -64,8 +79,9 @@ pub struct CaveatRule {
 }
 
 macro_rules! codes {
-    ($($variant:ident $check:ident $basis:ident $text:literal $meaning:literal ko $korean:literal
-        $(forbids $obstacle:ident)? $(=> $rule:literal $(from $source:literal)?)?,)*) => {
+    ($($variant:ident $check:ident $basis:ident $words:ident $text:literal $meaning:literal
+        ko $korean:literal $(forbids $obstacle:ident)?
+        $(=> $rule:literal $(from $source:literal)?)?,)*) => {
         /// The stable code of a caveat.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -118,6 +134,11 @@ macro_rules! codes {
                 told.first().copied()
             }
 
+            /// What its detail has of words of others.
+            pub fn detail_words(self) -> DetailWords {
+                match self { $(CaveatCode::$variant => DetailWords::$words,)* }
+            }
+
             fn basis(self) -> CaveatBasis {
                 match self { $(CaveatCode::$variant => CaveatBasis::$basis,)* }
             }
@@ -131,126 +152,126 @@ macro_rules! codes {
     };
 }
 
-// Name, the check that it speaks against, what it rests on, code, and what it means; `ko` with the
-// same in Korean. Then, where it forbids a verdict by itself, `forbids` with the obstacle; of a
-// `Test`, and of a fact that has one, `=>` with its rule as docs/method.md tells it, and `from`
-// with the source of that.
+// Name, the check that it speaks against, what it rests on, what its detail has of words of others,
+// code, and what it means; `ko` with the same in Korean. Then, where it forbids a verdict by itself,
+// `forbids` with the obstacle; of a `Test`, and of a fact that has one, `=>` with its rule as
+// docs/method.md tells it, and `from` with the source of that.
 codes! {
-    AaFail Elsewhere Test "AA_FAIL" "The A/A control was judged better or worse than its twin: the set-up cannot be trusted for this metric."
+    AaFail Elsewhere Test Ours "AA_FAIL" "The A/A control was judged better or worse than its twin: the set-up cannot be trusted for this metric."
         ko "A/A 대조가 자신의 복제본보다 더 좋거나 더 나쁘다고 판정되었습니다. 이 지표에서는 이 구성을 신뢰할 수 없습니다." forbids FailedControl => "[m-control](#m-control)",
-    AbsentValues EnoughData Fact "ABSENT_VALUES" "A value of this metric is absent: a trial did not report it, or the run itself is not there. What lacks it is left out."
+    AbsentValues EnoughData Fact Ours "ABSENT_VALUES" "A value of this metric is absent: a trial did not report it, or the run itself is not there. What lacks it is left out."
         ko "이 지표의 값이 없습니다. 시행이 이 지표를 보고하지 않았거나 실행 자체가 없습니다. 값이 없는 부분은 제외했습니다.",
-    Autocorr OrderAndDrift Test "AUTOCORR" "Neighbouring blocks, or executions of imported numbers, are not independent; where blocks resemble each other, the interval was widened."
+    Autocorr OrderAndDrift Test Ours "AUTOCORR" "Neighbouring blocks, or executions of imported numbers, are not independent; where blocks resemble each other, the interval was widened."
         ko "이웃한 블록 또는 가져온 수치의 이웃한 실행이 서로 독립이 아닙니다. 블록이 서로 닮은 경우에는 구간을 넓혔습니다." => r"of the replicates' d: \|r₁\| > 2/√B, or von Neumann's ratio beyond 2 ± 2.58 · 2 √((B − 2)/(B² − 1)). Where r₁ > 0 the t takes n_eff = B (1 − r₁)/(1 + r₁) for B; at n_eff ≤ 2 there is no test" from "von Neumann 1941; Bayley and Hammersley 1946 for n_eff",
-    Bimodal RobustVerdicts Test "BIMODAL" "Values fall into two groups; a median between them describes neither."
+    Bimodal RobustVerdicts Test Ours "BIMODAL" "Values fall into two groups; a median between them describes neither."
         ko "값이 두 무리로 나뉩니다. 그 사이의 중앙값은 어느 쪽도 나타내지 못합니다." => "from 12 values: the largest gap exceeds 3 times the second largest and leaves a fifth on each side; or from 20: Sarle's coefficient > 0.555, that of the uniform distribution" from "SAS/STAT manual, CLUSTER",
-    CarryOver OrderAndDrift Test "CARRY_OVER" "The values of a subject depend on whose come before them in the order that is known: what one leaves behind may reach the next."
+    CarryOver OrderAndDrift Test Ours "CARRY_OVER" "The values of a subject depend on whose come before them in the order that is known: what one leaves behind may reach the next."
         ko "비교 대상의 값이 알려진 순서에서 어느 대상의 값 뒤에 오는지에 따라 달라집니다. 앞선 것이 남긴 영향이 다음 것에 미쳤을 수 있습니다." => "whose values come before, F test p < 0.04: [m-carry-over](#m-carry-over)" from "least squares; Grizzle, Biometrics 1965, for carry-over",
-    Clamped RobustVerdicts Fact "CLAMPED" "Values exceeded the range of the histogram and were counted at its end."
+    Clamped RobustVerdicts Fact Ours "CLAMPED" "Values exceeded the range of the histogram and were counted at its end."
         ko "히스토그램 범위를 넘는 값이 있어 범위의 끝값으로 셌습니다." => "[m-quantiles](#m-quantiles)",
-    ClosedLoop Elsewhere Fact "CLOSED_LOOP" "The load waits for each answer, so tails are conditional on its own pauses."
+    ClosedLoop Elsewhere Fact Ours "CLOSED_LOOP" "The load waits for each answer, so tails are conditional on its own pauses."
         ko "부하가 응답마다 기다리므로, 꼬리 지연은 부하 자신의 멈춤에 좌우됩니다." => "[m-quantiles](#m-quantiles)",
-    ConditionalSuccess SameWork Fact "CONDITIONAL_SUCCESS" "Some runs failed; the figures describe those that succeeded."
+    ConditionalSuccess SameWork Fact Messages "CONDITIONAL_SUCCESS" "Some runs failed; the figures describe those that succeeded."
         ko "일부 실행이 실패했으며, 수치는 성공한 실행에 대한 것입니다.",
-    Copied Design Test "COPIED" "Values stand twice: one subject has those of another, all or most of them, a block is there once more, or executions of a subject are other ones of it."
+    Copied Design Test Ours "COPIED" "Values stand twice: one subject has those of another, all or most of them, a block is there once more, or executions of a subject are other ones of it."
         ko "같은 값이 두 번 나옵니다. 한 대상의 값 전부나 대부분이 다른 대상의 값이거나, 같은 블록이 한 번 더 있거나, 한 대상의 실행이 그 대상의 다른 실행과 같습니다." => "[m-copies](#m-copies)",
-    Contradicted Design Fact "CONTRADICTED" "The source contradicts itself: what it says of its values is not what they give. The values count."
+    Contradicted Design Fact Ours "CONTRADICTED" "The source contradicts itself: what it says of its values is not what they give. The values count."
         ko "원본이 스스로 모순됩니다. 값에 대한 설명과 실제 값이 맞지 않아 값을 따릅니다.",
-    DefaultsDiffer SameWork Fact "DEFAULTS_DIFFER" "The kernels differ in settings that the experiment asks nothing about: a difference between them may be that of a setting."
+    DefaultsDiffer SameWork Fact Ours "DEFAULTS_DIFFER" "The kernels differ in settings that the experiment asks nothing about: a difference between them may be that of a setting."
         ko "실험에서 묻지 않은 설정이 커널마다 다릅니다. 커널 사이의 차이는 그 설정 때문일 수 있습니다.",
-    Degradation Elsewhere Test "DEGRADATION" "A metric got worse while the campaign went on, by more than its margin."
+    Degradation Elsewhere Test Ours "DEGRADATION" "A metric got worse while the campaign went on, by more than its margin."
         ko "캠페인이 진행되는 동안 어떤 지표가 마진을 넘어 나빠졌습니다." => "[m-trends](#m-trends)",
-    Degenerate EnoughData Fact "DEGENERATE" "The replicates do not vary: no test is possible."
+    Degenerate EnoughData Fact Ours "DEGENERATE" "The replicates do not vary: no test is possible."
         ko "반복 사이에 변동이 없어 검정할 수 없습니다.",
-    DifferentialFailure SameWork Test "DIFFERENTIAL_FAILURE" "The subjects failed at different rates, or one failed often."
+    DifferentialFailure SameWork Test Ours "DIFFERENTIAL_FAILURE" "The subjects failed at different rates, or one failed often."
         ko "비교 대상마다 실패율이 다르거나, 한쪽이 자주 실패했습니다." forbids UnequalFailures => "[m-failures](#m-failures)",
-    Drift OrderAndDrift Test "DRIFT" "The reference drifted over the campaign; blocking removes linear drift only."
+    Drift OrderAndDrift Test Ours "DRIFT" "The reference drifted over the campaign; blocking removes linear drift only."
         ko "캠페인 동안 기준에 추세 변동이 있었습니다. 블록 설계는 선형 변동만 없앱니다." => r"Mann-Kendall p < 0.01 over the reference's logs, or p < 0.05 and \|Theil-Sen slope × (B − 1)\| > θ: a slope alone lies beyond a margin of 2 % in a quarter to a half of campaigns that do not drift (own measurement)" from "Mann 1945, Kendall 1938; Theil 1950, Sen 1968",
-    FewBlocks EnoughData Fact "FEW_BLOCKS" "Fewer than five complete blocks: no verdict is given."
+    FewBlocks EnoughData Fact Ours "FEW_BLOCKS" "Fewer than five complete blocks: no verdict is given."
         ko "온전한 블록이 다섯 개보다 적어 판정하지 않습니다." forbids FewPairs,
-    FewBoots EnoughData Fact "FEW_BOOTS" "Several blocks share each of fewer than five boots: the finding speaks of these boots."
+    FewBoots EnoughData Fact Ours "FEW_BOOTS" "Several blocks share each of fewer than five boots: the finding speaks of these boots."
         ko "부팅이 다섯 번보다 적고 부팅마다 여러 블록이 실행되었으므로, 결과는 이 부팅들에 대한 것입니다.",
-    FewReplicates EnoughData Fact "FEW_REPLICATES" "Fewer than five replicates of a subject: no verdict is given."
+    FewReplicates EnoughData Fact Ours "FEW_REPLICATES" "Fewer than five replicates of a subject: no verdict is given."
         ko "비교 대상의 반복이 다섯 번보다 적어 판정하지 않습니다." forbids FewReplicates,
-    EvidenceChanged Elsewhere Fact "EVIDENCE_CHANGED" "The plan, the experiment or the records are not as they were written: no verdict rests on them."
+    EvidenceChanged Elsewhere Fact Ours "EVIDENCE_CHANGED" "The plan, the experiment or the records are not as they were written: no verdict rests on them."
         ko "계획, 실험 또는 기록이 쓰인 그대로가 아닙니다. 이를 근거로 판정하지 않습니다.",
-    EvidenceUnbound Elsewhere Fact "EVIDENCE_UNBOUND" "Records are bound neither to the plan nor to each other, as in campaigns of an earlier version: nobody can know whether they were edited."
+    EvidenceUnbound Elsewhere Fact Ours "EVIDENCE_UNBOUND" "Records are bound neither to the plan nor to each other, as in campaigns of an earlier version: nobody can know whether they were edited."
         ko "이전 버전의 캠페인에서처럼 기록이 계획에도 서로에도 묶여 있지 않습니다. 편집되었는지는 아무도 알 수 없습니다.",
-    Fragile RobustVerdicts Test "FRAGILE" "The verdict hangs on one block."
+    Fragile RobustVerdicts Test Ours "FRAGILE" "The verdict hangs on one block."
         ko "판정이 블록 하나에 달려 있습니다." => "[m-fragility](#m-fragility)",
-    HostCacheSuspected RealDevice Fact "HOST_CACHE_SUSPECTED" "The device answered faster than such a device can, or read again faster than at first although no cache of ours was used: the memory of a host was measured."
+    HostCacheSuspected RealDevice Fact Ours "HOST_CACHE_SUSPECTED" "The device answered faster than such a device can, or read again faster than at first although no cache of ours was used: the memory of a host was measured."
         ko "장치가 그런 장치로는 불가능한 속도로 응답했거나, 이쪽 캐시를 쓰지 않았는데도 다시 읽을 때 더 빨랐습니다. 호스트의 메모리를 측정한 것입니다.",
-    InsufficientTail EnoughData Fact "INSUFFICIENT_TAIL" "Too few samples beyond this percentile for a verdict."
+    InsufficientTail EnoughData Fact Ours "INSUFFICIENT_TAIL" "Too few samples beyond this percentile for a verdict."
         ko "이 백분위수를 넘는 표본이 너무 적어 판정할 수 없습니다." forbids ShortTail,
-    Interference QuietMachine Fact "INTERFERENCE" "Other programs used a noticeable share of the CPUs."
+    Interference QuietMachine Fact Ours "INTERFERENCE" "Other programs used a noticeable share of the CPUs."
         ko "다른 프로그램이 CPU를 눈에 띄게 사용했습니다." => "more than 2 % of CPU time used by others, in windows of at least 250 ms on each CPU",
-    Interrupted OrderAndDrift Fact "INTERRUPTED" "The campaign was interrupted and went on later: what outlives trials began anew, and no trend is sought across the gap."
+    Interrupted OrderAndDrift Fact Ours "INTERRUPTED" "The campaign was interrupted and went on later: what outlives trials began anew, and no trend is sought across the gap."
         ko "캠페인이 중단되었다가 나중에 이어졌습니다. 시행보다 오래 가는 것은 새로 시작되었으므로, 중단을 사이에 둔 추세는 찾지 않습니다.",
-    Leak Elsewhere Test "LEAK" "Memory grew while the campaign went on, by more than the metric's margin."
+    Leak Elsewhere Test Ours "LEAK" "Memory grew while the campaign went on, by more than the metric's margin."
         ko "캠페인이 진행되는 동안 메모리가 지표의 마진을 넘어 늘어났습니다." => "[m-trends](#m-trends)",
-    LeftProcesses SameWork Fact "LEFT_PROCESSES" "Processes that the workload started were still there when its run was over, and were ended: what they still had to do is in no figure, and the CPU time may lack what they used."
+    LeftProcesses SameWork Fact Programs "LEFT_PROCESSES" "Processes that the workload started were still there when its run was over, and were ended: what they still had to do is in no figure, and the CPU time may lack what they used."
         ko "워크로드가 시작한 프로세스가 실행이 끝난 뒤에도 남아 있어 종료했습니다. 그 프로세스가 마저 할 일은 어떤 수치에도 들어 있지 않고, CPU 시간에는 그것이 쓴 만큼이 빠져 있을 수 있습니다." => "a process of the workload is still there 100 ms after the load process had its sign to end and ended, or took longer than 2 s to; servers, which have no end of their own, are left out",
-    Noisy EnoughData Test "NOISY" "The noise is large for this margin: with so many blocks fewer than 80 in 100 campaigns would show equivalence."
+    Noisy EnoughData Test Ours "NOISY" "The noise is large for this margin: with so many blocks fewer than 80 in 100 campaigns would show equivalence."
         ko "동등 한계(마진)에 비해 잡음이 큽니다. 이 블록 수로는 캠페인 100번 중 80번도 동등을 보이지 못합니다." => "s_d > c_B θ ([m-power](#m-power)); removed where the verdict is *equivalent*",
-    NotComparable SameWork Test "NOT_COMPARABLE" "The subjects did not do the same work, so their latencies answer different questions."
+    NotComparable SameWork Test Ours "NOT_COMPARABLE" "The subjects did not do the same work, so their latencies answer different questions."
         ko "비교 대상들이 같은 일을 하지 않았으므로, 지연 시간은 서로 다른 질문에 대한 답입니다." forbids UnequalWork => "[m-comparable](#m-comparable)",
-    NotSteady RobustVerdicts Test "NOT_STEADY" "Iterations were still settling inside the measured window."
+    NotSteady RobustVerdicts Test Ours "NOT_STEADY" "Iterations were still settling inside the measured window."
         ko "측정 구간 안에서 반복이 아직 안정되지 않았습니다." => "[m-steady](#m-steady)",
-    ObserverCost QuietMachine Fact "OBSERVER_COST" "A probe that acts on every event was attached; no latency question is answered."
+    ObserverCost QuietMachine Fact Ours "OBSERVER_COST" "A probe that acts on every event was attached; no latency question is answered."
         ko "모든 이벤트마다 동작하는 프로브가 붙어 있었으므로, 지연 시간에 대한 질문에는 답하지 않습니다.",
-    OddsRatio Elsewhere Fact "ODDS_RATIO" "The effect of a share is a ratio of odds, which is the ratio of shares only where they are small."
+    OddsRatio Elsewhere Fact Ours "ODDS_RATIO" "The effect of a share is a ratio of odds, which is the ratio of shares only where they are small."
         ko "비중의 효과는 오즈비이며, 비중이 작을 때만 비중의 비율과 같습니다.",
-    OrderConfounded Design Test "ORDER_CONFOUNDED" "One subject comes after the other, or mostly so, in the order that is known, or no order is known: what changed meanwhile looks like a difference between them."
+    OrderConfounded Design Test Ours "ORDER_CONFOUNDED" "One subject comes after the other, or mostly so, in the order that is known, or no order is known: what changed meanwhile looks like a difference between them."
         ko "알려진 순서에서 비교 대상이 거의 하나씩 차례로 나오거나 순서가 알려져 있지 않으므로, 그사이에 바뀐 것이 둘의 차이처럼 보입니다." => "of imports, with blocks [m-import-order](#m-import-order), without [m-unblocked](#m-unblocked)",
-    OrderEffect OrderAndDrift Test "ORDER_EFFECT" "The result depends on the places that the subjects have in their blocks, in the order that is known; carry-over is suspected."
+    OrderEffect OrderAndDrift Test Ours "ORDER_EFFECT" "The result depends on the places that the subjects have in their blocks, in the order that is known; carry-over is suspected."
         ko "알려진 순서에서 비교 대상이 블록의 몇 번째에 오는지에 따라 결과가 달라집니다. 이월 효과가 의심됩니다." => "the places that the subjects have in their blocks, p < 0.01: [m-position](#m-position)" from "Welch 1947; least squares; Williams 1949, and Jones and Kenward, Design and Analysis of Cross-Over Trials, for periods",
-    Outlier RobustVerdicts Test "OUTLIER" "A value lies far from the others; it is labelled and kept."
+    Outlier RobustVerdicts Test Ours "OUTLIER" "A value lies far from the others; it is labelled and kept."
         ko "다른 값에서 멀리 떨어진 이상치가 있습니다. 표시만 하고 제외하지 않았습니다." => r"\|d_b − median\| > 5 · 1.4826 · b_B · MAD, where b_B corrects the MAD of a small sample (1.200 of 6 blocks, B/(B − 0.8) above 9); labelled and kept. MAD = 0 labels nothing" from "Hampel 1974; Croux and Rousseeuw 1992 for b_B",
-    Overcommit QuietMachine Fact "OVERCOMMIT" "The guest had more processors than the host had CPUs for them: the host's scheduler is measured too."
+    Overcommit QuietMachine Fact Ours "OVERCOMMIT" "The guest had more processors than the host had CPUs for them: the host's scheduler is measured too."
         ko "게스트의 프로세서 수가 호스트에서 쓸 수 있는 CPU 수보다 많았으므로, 호스트의 스케줄러까지 함께 측정되었습니다.",
-    PostHocMargin Design Fact "POST_HOC_MARGIN" "The margin, the level or what is judged was given when the data were there: nobody can know that it was chosen before."
+    PostHocMargin Design Fact Ours "POST_HOC_MARGIN" "The margin, the level or what is judged was given when the data were there: nobody can know that it was chosen before."
         ko "동등 한계(마진)나 유의 수준, 판정할 대상이 데이터와 함께 주어졌습니다. 미리 정한 것인지 알 수 없습니다.",
-    Quantised RobustVerdicts Test "QUANTISED" "The metric takes few distinct values or its step is coarse against the margin."
+    Quantised RobustVerdicts Test Ours "QUANTISED" "The metric takes few distinct values or its step is coarse against the margin."
         ko "지표가 취하는 값의 종류가 적거나 그 간격이 동등 한계(마진)에 비해 큽니다." => "the values are [coarse](#m-resolution): their declared step exceeds θ/4, or an inferred one θ/2, or no value varies and no step is known; or of at least 10 values of both subjects fewer than min(10, half) are distinct",
-    Quick Elsewhere Fact "QUICK" "Run with --quick: a smaller experiment than declared (fewer blocks, sizes or workloads, shorter trials). It shows that all of it works, and seldom decides."
+    Quick Elsewhere Fact Ours "QUICK" "Run with --quick: a smaller experiment than declared (fewer blocks, sizes or workloads, shorter trials). It shows that all of it works, and seldom decides."
         ko "--quick으로 실행한, 선언한 것보다 작은 실험입니다(블록, 크기, 워크로드가 적거나 시행이 짧음). 전체가 동작함을 보여 줄 뿐 결론을 내리기에는 대개 부족합니다.",
-    SetupBias Design Fact "SETUP_BIAS" "Every process had the same layout in memory: a difference may be that of one lucky layout."
+    SetupBias Design Fact Ours "SETUP_BIAS" "Every process had the same layout in memory: a difference may be that of one lucky layout."
         ko "모든 프로세스의 메모리 배치가 같았으므로, 차이는 우연히 유리한 배치 때문일 수 있습니다." => "the kernel gives every process the same layout (randomize_va_space = 0)" from "Mytkowicz and others 2009",
-    Simulated RealProcessor Fact "SIMULATED" "The numbers come from the simulator, not from a machine."
+    Simulated RealProcessor Fact Ours "SIMULATED" "The numbers come from the simulator, not from a machine."
         ko "수치는 기계가 아니라 시뮬레이터에서 나온 것입니다.",
-    Watched QuietMachine Fact "WATCHED" "Somebody watched the dashboard meanwhile: it ran beside the trial, at the lowest priority."
+    Watched QuietMachine Fact Ours "WATCHED" "Somebody watched the dashboard meanwhile: it ran beside the trial, at the lowest priority."
         ko "실행 중에 누군가 대시보드를 보았습니다. 대시보드는 가장 낮은 우선순위로 시행과 함께 돌았습니다.",
-    ReplicateLevelUnknown Design Fact "REPLICATE_LEVEL_UNKNOWN" "Nobody said what an independent replicate is: values that share an execution or a boot make the interval too narrow."
+    ReplicateLevelUnknown Design Fact Ours "REPLICATE_LEVEL_UNKNOWN" "Nobody said what an independent replicate is: values that share an execution or a boot make the interval too narrow."
         ko "독립적인 반복이 무엇인지 명시되지 않았습니다. 같은 실행이나 부팅에서 나온 값은 구간을 지나치게 좁힙니다.",
-    SingleBoot EnoughData Fact "SINGLE_BOOT" "All blocks ran in one boot: the finding speaks of this boot."
+    SingleBoot EnoughData Fact Ours "SINGLE_BOOT" "All blocks ran in one boot: the finding speaks of this boot."
         ko "모든 블록이 한 번의 부팅에서 실행되었으므로, 결과는 이 부팅에 대한 것입니다.",
-    SettingsDiffer SameWork Fact "SETTINGS_DIFFER" "A setting that a tool tells, or a column that nobody named, is another one for one subject than for another: it may not be the same work."
+    SettingsDiffer SameWork Fact Settings "SETTINGS_DIFFER" "A setting that a tool tells, or a column that nobody named, is another one for one subject than for another: it may not be the same work."
         ko "도구가 밝힌 실행 설정이나 아무도 지정하지 않은 열의 값이 비교 대상마다 다릅니다. 같은 작업이 아닐 수 있습니다.",
-    Skewed RobustVerdicts Test "SKEWED" "A test that asks nothing of the distribution of the differences disagrees with the t test: no verdict is called clear."
+    Skewed RobustVerdicts Test Ours "SKEWED" "A test that asks nothing of the distribution of the differences disagrees with the t test: no verdict is called clear."
         ko "차이의 분포를 가정하지 않는 검정이 t 검정과 다른 말을 합니다. 어떤 판정도 뚜렷하다고 하지 않습니다." => "[m-fragility](#m-fragility)",
-    Steal QuietMachine Fact "STEAL" "The hypervisor took CPU time away during a trial."
+    Steal QuietMachine Fact Ours "STEAL" "The hypervisor took CPU time away during a trial."
         ko "시행 중에 하이퍼바이저가 CPU 시간을 가져갔습니다(스틸 시간)." => "more than 0.5 % of CPU time stolen in an invocation",
-    StoppedEarly EnoughData Fact "STOPPED_EARLY" "The campaign ended before its planned number of blocks."
+    StoppedEarly EnoughData Fact Ours "STOPPED_EARLY" "The campaign ended before its planned number of blocks."
         ko "캠페인이 계획한 블록 수를 채우기 전에 끝났습니다.",
-    Tcg RealProcessor Fact "TCG" "An emulated processor ran the guest: an instruction takes as long as its emulation, not as a real processor needs for it, so no figure is that of real hardware."
+    Tcg RealProcessor Fact Ours "TCG" "An emulated processor ran the guest: an instruction takes as long as its emulation, not as a real processor needs for it, so no figure is that of real hardware."
         ko "에뮬레이션한 프로세서에서 게스트를 실행했습니다. 명령 하나에 걸리는 시간은 실제 프로세서가 아니라 에뮬레이션에 따르므로, 어떤 수치도 실제 하드웨어의 값이 아닙니다.",
-    Throttle QuietMachine Fact "THROTTLE" "The CPU was throttled during a trial."
+    Throttle QuietMachine Fact Ours "THROTTLE" "The CPU was throttled during a trial."
         ko "시행 중에 CPU가 스로틀링되었습니다." => "the throttle counters rose",
-    SummaryOnly Design Fact "SUMMARY_ONLY" "Only a summary was given, not the values it was made from."
+    SummaryOnly Design Fact Ours "SUMMARY_ONLY" "Only a summary was given, not the values it was made from."
         ko "요약만 있고 그 바탕이 된 값이 없습니다.",
-    Suspended QuietMachine Fact "SUSPENDED" "A process of the trial was stopped, or the machine or guest stood still, while the trial ran: it has no numbers and runs again."
+    Suspended QuietMachine Fact Programs "SUSPENDED" "A process of the trial was stopped, or the machine or guest stood still, while the trial ran: it has no numbers and runs again."
         ko "시행 중에 시행의 프로세스가 정지되었거나 기계 또는 게스트가 멈춰 있었습니다. 이 시행은 수치가 없으며 다시 실행됩니다." => "something [stood still](#m-suspended); the trial is invalid",
-    TornRecord EnoughData Fact "TORN_RECORD" "The last record was cut off by a crash and dropped."
+    TornRecord EnoughData Fact Ours "TORN_RECORD" "The last record was cut off by a crash and dropped."
         ko "마지막 기록이 비정상 종료로 잘려서 제외했습니다.",
-    UnblockedDesign Design Fact "UNBLOCKED_DESIGN" "The numbers were not collected in randomised blocks."
+    UnblockedDesign Design Fact Ours "UNBLOCKED_DESIGN" "The numbers were not collected in randomised blocks."
         ko "수치를 무작위 블록으로 수집하지 않았습니다.",
-    UnequalMix SameWork Test "UNEQUAL_MIX" "Rows of different kinds have unlike shares in the numbers of the subjects: what differs may be the mix, and not the subject."
+    UnequalMix SameWork Test Ours "UNEQUAL_MIX" "Rows of different kinds have unlike shares in the numbers of the subjects: what differs may be the mix, and not the subject."
         ko "종류가 다른 행의 비율이 대상마다 다릅니다. 차이가 대상이 아니라 이 구성의 차이일 수 있습니다." forbids UnequalMixes => "[m-mix](#m-mix)",
-    UnequalShares SameWork Fact "UNEQUAL_SHARES" "All processes were stopped when the first was ready, and the slowest had done less than half of its work: the sum over them is one of unequal work."
+    UnequalShares SameWork Fact Ours "UNEQUAL_SHARES" "All processes were stopped when the first was ready, and the slowest had done less than half of its work: the sum over them is one of unequal work."
         ko "첫 프로세스가 끝났을 때 모두 중단했는데 가장 느린 프로세스는 작업을 절반도 마치지 못했습니다. 따라서 합계는 서로 다른 양의 작업을 더한 값입니다.",
-    Unfinished EnoughData Fact "UNFINISHED" "The campaign is not finished: intervals hold however often one looks, and there is no verdict yet."
+    Unfinished EnoughData Fact Ours "UNFINISHED" "The campaign is not finished: intervals hold however often one looks, and there is no verdict yet."
         ko "캠페인이 끝나지 않았습니다. 구간은 몇 번을 보더라도 유효하며, 아직 판정은 없습니다.",
-    ZeroValue EnoughData Fact "ZERO_VALUE" "A value was zero or negative, so a ratio is not defined."
+    ZeroValue EnoughData Fact Ours "ZERO_VALUE" "A value was zero or negative, so a ratio is not defined."
         ko "값이 0이거나 음수여서 비율을 정의할 수 없습니다." forbids ZeroValue,
 }
 

@@ -57,7 +57,8 @@ mod vm;
 
 pub use attempt::Attempt;
 pub use caveat::{
-    Caveat, CaveatCheck, CaveatCode, CaveatRule, Forbidden, InSum, LEAST_REPLICATES, Obstacle,
+    Caveat, CaveatCheck, CaveatCode, CaveatRule, DetailWords, Forbidden, InSum, LEAST_REPLICATES,
+    Obstacle,
 };
 pub use claim::{
     Claim, ClaimFinding, ClaimOutcome, ClaimShape, ClaimTally, Claimed, ClaimedEffect,

@@ -99,7 +99,7 @@ pub fn redact(
     let is_new = |flaw: &&Caveat| !loaded.flaws.contains(flaw);
     state.flaws = flaws.iter().filter(is_new).chain(&loaded.flaws).cloned().collect();
     for caveat in state.caveats.iter_mut().chain(&mut state.flaws) {
-        caveat.detail = replacer.text(&caveat.detail);
+        caveat.detail = documents::detail_of(caveat, &mut replacer);
     }
     clear_resumptions(&mut state);
     let environment = redacted_environment(loaded.environment.as_ref(), &mut replacer)?;

@@ -5,7 +5,7 @@ use super::kernel_line;
 use super::kind::SecretKind;
 use super::replacer::Replacer;
 use contract::shared_names::{COMMAND_LINES, DIRECTORY, JOB_FILE, PICKED, PICKS};
-use model::CaveatCode;
+use model::{Caveat, CaveatCode, DetailWords};
 use serde_json::{Map, Value};
 
 /// Fields whose text is one of our own words, or numbers in disguise.
@@ -40,8 +40,6 @@ const NAMED: [&str; 5] =
 const PUBLIC: &str = "kernel.config_digest";
 /// What a key of a fingerprint begins with that names a program's file.
 const PROGRAM: &str = "program.";
-/// What is meant by the detail of a caveat that names programs; no field has such a name.
-const CAVEAT_OF_PROGRAMS: &str = "caveat of programs";
 /// What a workload was given; its command lines are known by their names, whatever the workload is.
 const PARAMETERS: &str = "parameters";
 /// Parameters that are paths as a whole, relative ones too, which nothing in them shows.
@@ -123,18 +121,16 @@ pub(super) fn redact(key: &str, value: &mut Value, replacer: &mut Replacer) {
             if let Some(Value::Object(parameters)) = fields.get_mut(PARAMETERS) {
                 redact_commands(parameters, replacer);
             }
-            // What a caveat says is ours, what a failure says is not.
-            let is_caveat = fields.contains_key("code");
-            let left = CaveatCode::LeftProcesses.as_str();
-            let is_of_programs = fields.get("code").is_some_and(|code| code == left);
+            // A failure has a detail as well, and no code.
+            let words_of_detail = fields.get("code").map(detail_words);
             let taken = std::mem::take(fields);
             for (name, mut field) in taken {
-                let meant = match name.as_str() {
-                    "detail" if is_of_programs => CAVEAT_OF_PROGRAMS,
-                    "detail" if is_caveat => "caveat",
-                    name => name,
-                };
-                redact(meant, &mut field, replacer);
+                match (name.as_str(), words_of_detail, &mut field) {
+                    ("detail", Some(words), Value::String(text)) => {
+                        *text = detail(words, text, replacer);
+                    }
+                    (name, _, field) => redact(name, field, replacer),
+                }
                 let name = if NAMED.contains(&key) { name_of(&name, replacer) } else { name };
                 fields.insert(name, field);
             }
@@ -149,7 +145,6 @@ fn text_of(key: &str, text: &str, replacer: &mut Replacer) -> String {
         key if OURS.contains(&key) => text.to_owned(),
         "kernel.command_line" => kernel_line::redacted(text, replacer),
         "reason" | "detail" | "failure" => failure(text, replacer),
-        CAVEAT_OF_PROGRAMS => with_programs(text, replacer),
         key if PATHS.contains(&key) => path(text, replacer),
         _ => replacer.text(text),
     }
@@ -180,12 +175,29 @@ fn failure(text: &str, replacer: &mut Replacer) -> String {
     format!("{ours}: {}", replacer.placeholder(SecretKind::Output, said))
 }
 
-/// What a caveat says of programs: our words up to the first colon, then their names.
-fn with_programs(text: &str, replacer: &mut Replacer) -> String {
+/// What the detail of a caveat has of words of others, by its code.
+fn detail_words(code: &Value) -> DetailWords {
+    let known = CaveatCode::ALL.iter().find(|known| code == known.as_str());
+    known.map_or(DetailWords::Ours, |code| code.detail_words())
+}
+
+/// The detail of a caveat without secrets.
+pub(super) fn detail_of(caveat: &Caveat, replacer: &mut Replacer) -> String {
+    detail(caveat.code.detail_words(), &caveat.detail, replacer)
+}
+
+/// What a caveat says: our words up to the first colon, then what its code has of others.
+fn detail(words: DetailWords, text: &str, replacer: &mut Replacer) -> String {
+    let kind = match words {
+        DetailWords::Ours => return replacer.text(text),
+        DetailWords::Programs => SecretKind::Program,
+        DetailWords::Settings => SecretKind::Setting,
+        DetailWords::Messages => SecretKind::Output,
+    };
     match text.split_once(": ") {
-        Some((ours, names)) => {
-            let names = replacer.placeholder(SecretKind::Program, names);
-            format!("{}: {names}", replacer.text(ours))
+        Some((ours, others)) => {
+            let others = replacer.placeholder(kind, others);
+            format!("{}: {others}", replacer.text(ours))
         }
         None => replacer.text(text),
     }
@@ -259,6 +271,49 @@ mod tests {
             format!("{ours}: redacted-program-1")
         );
         assert_eq!(redacted("STEAL", "1: 5".to_owned()), "1: 5", "other caveats are ours");
+    }
+
+    #[test]
+    fn the_detail_of_each_caveat_keeps_our_words_and_loses_those_of_others_behind_the_colon() {
+        for code in CaveatCode::ALL {
+            let mut value = json!([{"code": code.as_str(), "detail": "by 2 of 3: acme, key: 77"}]);
+            redact("caveats", &mut value, &mut Replacer::default());
+            let expected = match code.detail_words() {
+                DetailWords::Ours => "by 2 of 3: acme, key: 77",
+                DetailWords::Programs => "by 2 of 3: redacted-program-1",
+                DetailWords::Settings => "by 2 of 3: redacted-setting-1",
+                DetailWords::Messages => "by 2 of 3: redacted-output-1",
+            };
+            assert_eq!(value[0]["detail"], expected, "{code}");
+            let again = value.clone();
+            redact("caveats", &mut value, &mut Replacer::default());
+            assert_eq!(value, again, "{code}: a placeholder stays");
+            let of_state = Caveat::new(*code, "by 2 of 3: acme, key: 77");
+            assert_eq!(detail_of(&of_state, &mut Replacer::default()), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn no_program_setting_or_message_that_a_caveat_names_is_left_in_it() {
+        for (code, ours, others) in [
+            ("SUSPENDED", "a process of the trial was stopped for 3.0 s at least", "acme (7)"),
+            ("SETTINGS_DIFFER", "by the tool's own words", "host_name (a: acme1; b: acme2)"),
+            (
+                "CONDITIONAL_SUCCESS",
+                "requests that Gatling could not make are in no number",
+                "a (2 like: UnknownHostException: acme)",
+            ),
+        ] {
+            let mut value = json!({"code": code, "detail": format!("{ours}: {others}")});
+            redact("", &mut value, &mut Replacer::default());
+            let told = value["detail"].as_str().unwrap();
+            assert!(told.starts_with(&format!("{ours}: redacted-")), "{code}: {told}");
+            assert!(!told.contains("acme"), "{code}: {told}");
+        }
+        let told = "a process of the trial was stopped for 3.0 s at least: acme (7)";
+        let mut value = json!({"kind": "invalid", "rule": "SUSPENDED", "detail": told});
+        redact("", &mut value, &mut Replacer::default());
+        assert!(!value.to_string().contains("acme"), "{value}");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub enum SecretKind {
     Pattern,
     /// A program of somebody else that was seen.
     Program,
+    /// Settings of a tool, or values of columns that nobody named.
+    Setting,
     /// A user's name.
     User,
     /// What was named with `--redact-word`.
@@ -33,7 +35,7 @@ pub enum SecretKind {
 
 impl SecretKind {
     /// Every kind.
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 14] = [
         Self::Address,
         Self::Argument,
         Self::Command,
@@ -45,6 +47,7 @@ impl SecretKind {
         Self::Path,
         Self::Pattern,
         Self::Program,
+        Self::Setting,
         Self::User,
         Self::Word,
     ];
@@ -63,6 +66,7 @@ impl SecretKind {
             SecretKind::Path => "path",
             SecretKind::Pattern => "pattern",
             SecretKind::Program => "program",
+            SecretKind::Setting => "setting",
             SecretKind::User => "user",
             SecretKind::Word => "word",
         }
@@ -82,6 +86,7 @@ impl SecretKind {
             SecretKind::Path => "paths",
             SecretKind::Pattern => "patterns of metrics",
             SecretKind::Program => "programs of others",
+            SecretKind::Setting => "settings of tools",
             SecretKind::User => "user names",
             SecretKind::Word => "words that were asked for",
         }
