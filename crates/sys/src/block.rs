@@ -70,7 +70,7 @@ pub fn directory_target(machine: &Machine, directory: &Path) -> StorageTarget {
         device: device_below(machine, directory).ok().flatten(),
         size_bytes: 0,
         is_made: false,
-        cached_by: memory.map(|name| format!("{} is {name}, which is memory", directory.display())),
+        cached_by: memory.map(|name| format!("the directory lies on {name}, which is memory")),
         identity: None,
     }
 }
