@@ -2,10 +2,15 @@
 
 use crate::{Machine, MachineError};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 
 /// Generations of processes that are looked through.
 const DEEPEST: usize = 64;
+/// No program is started with more bytes of arguments and environment: three quarters of `_STK_LIM`
+/// (`bprm_stack_limits` of fs/exec.c, Linux 6.12). A process may say later that its environment is
+/// all that it has mapped (PR_SET_MM_MAP of prctl(2)), which takes no memory of its own.
+const LONGEST_ENVIRONMENT: u64 = 6 << 20;
 
 /// A process that cannot be confused with a later one of the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -137,9 +142,7 @@ impl Machine {
         let running = self.running();
         let is_marked = |pid: &i32| {
             let path = running.path(&format!("/proc/{pid}/environ"));
-            std::fs::read(path).is_ok_and(|bytes| {
-                bytes.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
-            })
+            File::open(path).is_ok_and(|environment| is_in_environment(environment, mark))
         };
         let stats = running.process_ids()?.into_iter().filter(is_marked);
         let stats = stats.filter_map(|pid| running.process_stat(pid).ok());
@@ -168,6 +171,14 @@ impl Machine {
     }
 }
 
+/// Whether an environment holds this entry within what a program can be started with. The processes
+/// of all users are asked, and what one of them says of itself must not fill our memory.
+fn is_in_environment(environment: impl Read, entry: &str) -> bool {
+    let mut bytes = Vec::new();
+    environment.take(LONGEST_ENVIRONMENT).read_to_end(&mut bytes).is_ok()
+        && bytes.split(|byte| *byte == 0).any(|one| one == entry.as_bytes())
+}
+
 fn migrations(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with("se.nr_migrations"))?;
     line.split_once(':')?.1.trim().parse().ok()
@@ -184,6 +195,18 @@ mod tests {
                     numa_pages_migrated              :                    4\n";
         assert_eq!(migrations(text), Some(31));
         assert_eq!(migrations("numa_pages_migrated : 4\n"), None);
+    }
+
+    #[test]
+    fn an_environment_without_end_is_read_as_far_as_a_program_can_be_started_with_one() {
+        let mark = "SCHEDLAB_MARK=0123456789";
+        let own = format!("HOME=/\0{mark}\0PATH=/bin\0");
+        assert!(is_in_environment(own.as_bytes(), mark));
+        assert!(is_in_environment(own.as_bytes().chain(io::repeat(0)), mark), "behind it no end");
+        for other in ["", "SCHEDLAB_MARK=01234567890\0", "A=SCHEDLAB_MARK=0123456789\0"] {
+            assert!(!is_in_environment(other.as_bytes(), mark), "{other:?}");
+        }
+        assert!(!is_in_environment(io::repeat(b'x'), mark));
     }
 
     #[test]
