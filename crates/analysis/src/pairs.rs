@@ -95,7 +95,8 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
             (Some(least), Some(events)) => Some(least.min(events)),
             (least, events) => least.or(events),
         };
-        pairs.clamped += reference_value.clamped + subject_value.clamped;
+        let clamped = reference_value.clamped.saturating_add(subject_value.clamped);
+        pairs.clamped = pairs.clamped.saturating_add(clamped);
         for (record, of_side) in [reference, subject].into_iter().zip(&mut pairs.series) {
             take(of_side, series(record, asked.metric).concat().into_iter());
             pairs.caveats.extend(record.caveats.iter().cloned());

@@ -102,11 +102,12 @@ fn quotient(samples: &[&SampleData]) -> Result<f64, Lack> {
 /// A share, compared by its logit (docs/method.md#m-shares). Half an event is added on
 /// either side, so that none and all have one (Haldane 1956, Anscombe 1956).
 fn share(samples: &[&SampleData]) -> Result<Reduced, Lack> {
-    let (mut hits, mut tries) = (0, 0);
+    // Whatever each of them counts, the sum over invocations is theirs.
+    let (mut hits, mut tries) = (0_u128, 0_u128);
     for sample in samples {
         if let SampleData::Proportion { successes, attempts } = sample {
-            hits += successes;
-            tries += attempts;
+            hits += u128::from(*successes);
+            tries += u128::from(*attempts);
         }
     }
     if tries == 0 || hits > tries {
@@ -142,8 +143,8 @@ fn joint_quantile(samples: &[&SampleData], quantile: f64) -> Result<Reduced, Lac
     let parts = histograms(samples);
     let value = Histogram::quantile_of(&parts, quantile).ok_or(Lack::Absent)?;
     let reduced = positive(value as f64)?;
-    let events = parts.iter().map(|part| part.count()).sum();
-    let clamped = parts.iter().map(|part| part.clamped()).sum();
+    let events = parts.iter().map(|part| part.count()).fold(0, u64::saturating_add);
+    let clamped = parts.iter().map(|part| part.clamped()).fold(0, u64::saturating_add);
     Ok(Reduced { events: Some(events), clamped, ..reduced })
 }
 
@@ -206,6 +207,27 @@ mod tests {
         assert!((reduced(0).scaled + 201.0_f64.ln()).abs() < 1e-12);
         assert!((reduced(0).scaled + reduced(100).scaled).abs() < 1e-12);
         assert!(reduced(50).scaled.abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_share_of_the_largest_counts_there_are_is_theirs() {
+        let metric = metric("m", Direction::Lower, Reduction::Proportion);
+        let whole = vec![Sample::proportion("m", u64::MAX / 2, u64::MAX)];
+        let reduced = reduce(&record_with(vec![whole.clone(), whole]), &metric).unwrap();
+        assert_eq!(reduced.value, 0.5);
+        assert!(reduced.scaled.abs() < 1e-12, "{}", reduced.scaled);
+    }
+
+    #[test]
+    fn events_of_the_largest_counts_there_are_stay_as_many_as_are_counted() {
+        let metric = metric("m", Direction::Lower, Reduction::Quantile(0.5));
+        let mut most = Histogram::new();
+        most.record_many(u64::MAX, u64::MAX);
+        let invocation = vec![Sample::histogram("m", most)];
+        let record = record_with(vec![invocation.clone(), invocation]);
+        let reduced = reduce(&record, &metric).unwrap();
+        assert_eq!((reduced.events, reduced.clamped), (Some(u64::MAX), u64::MAX));
+        assert_eq!(histogram(&record, "m").unwrap().clamped(), u64::MAX);
     }
 
     #[test]

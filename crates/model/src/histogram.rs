@@ -115,13 +115,13 @@ impl Histogram {
         for (value, count) in other.buckets() {
             every.saturating_record_n(value.min(HIGHEST_NS), count);
         }
-        self.clamped += other.clamped;
+        self.clamped = self.clamped.saturating_add(other.clamped);
     }
 
     /// The sum of histograms, with room for what was counted alone.
     pub fn merged<'h>(parts: impl IntoIterator<Item = &'h Histogram>) -> Self {
         let mut counts: Vec<u64> = Vec::new();
-        let mut clamped = 0;
+        let mut clamped = 0_u64;
         for part in parts {
             let most = part.max().map_or(0, |max| layout::index(max) + 1);
             counts.resize(counts.len().max(most), 0);
@@ -129,7 +129,7 @@ impl Histogram {
                 let bucket = &mut counts[layout::index(value)];
                 *bucket = bucket.saturating_add(count);
             }
-            clamped += part.clamped;
+            clamped = clamped.saturating_add(part.clamped);
         }
         let filled = (0..).zip(counts).filter(|(_, count)| *count > 0);
         let buckets = filled.filter_map(|(place, count)| Some((layout::highest(place)?, count)));
