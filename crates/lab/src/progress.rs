@@ -111,7 +111,7 @@ impl CampaignProgress {
             plan.and_then(|plan| plan.workload(workload).map(|workload| (plan, workload)));
         workload.map_or(0, |(plan, workload)| {
             let set_ns = plan.setting_ns.get(subject).copied().unwrap_or_default();
-            workload.trial_expected_ns(subject) + plan.settle_ns + set_ns
+            model::sum_ns([workload.trial_expected_ns(subject), plan.settle_ns, set_ns])
         })
     }
 }

@@ -306,9 +306,9 @@ fn is_alive(machine: &Machine, process: Process, boot_id: &str) -> bool {
 }
 
 fn current(plan: &Plan, running: &Running) -> Current {
-    let expected_ns = plan
-        .workload(&running.workload)
-        .map(|workload| workload.trial_expected_ns(&running.subject) + plan.settle_ns);
+    let expected_ns = plan.workload(&running.workload).map(|workload| {
+        model::sum_ns([workload.trial_expected_ns(&running.subject), plan.settle_ns])
+    });
     Current {
         block: running.block.saturating_add(1),
         blocks: plan.blocks.len(),
@@ -397,6 +397,22 @@ mod tests {
         follower.update().unwrap();
         let told = follower.snapshot();
         assert_eq!((told.judged_trials, told.trials.done), (2, 3));
+    }
+
+    #[test]
+    fn a_trial_of_the_longest_time_there_is_is_expected_to_take_no_longer() {
+        let mut workload = fixtures::workload("wakeup", Vec::new());
+        workload.expected_ns = u64::MAX;
+        let plan = fixtures::plan(fixtures::subjects(&["baseline"]), vec![workload], 1);
+        let plan = Plan { settle_ns: 1, ..plan };
+        let running = Running {
+            block: 0,
+            subject: "baseline".to_owned(),
+            workload: "wakeup".to_owned(),
+            phase: None,
+            begun_ms: 0,
+        };
+        assert_eq!(current(&plan, &running).expected_ms, Some(u64::MAX / 1_000_000));
     }
 
     #[test]

@@ -287,6 +287,19 @@ fn left_s(mut plan: Plan, trials: &[(&str, u64)]) -> u64 {
 }
 
 #[test]
+fn a_trial_that_is_expected_to_take_the_longest_time_there_is_is_counted_like_any_other() {
+    let mut plan = plan(5);
+    plan.workloads[0].expected_ns = u64::MAX;
+    plan.settle_ns = 1;
+    let mut progress = lab::CampaignProgress::default();
+    let started = Event::CampaignStarted { plan: Box::new(plan), trials_done: 0, trials_left: 15 };
+    progress.note(&started);
+    let record = Box::new(fixtures::record(SUBJECTS[0], "w"));
+    progress.note(&Event::TrialFinished { record });
+    assert_eq!(progress.trials(), (1, 15));
+}
+
+#[test]
 fn what_the_first_trial_of_a_boot_starts_is_expected_once_for_each_boot() {
     assert_eq!(left_s(plan(5), &[]), 150);
     assert_eq!(left_s(plan(5), &[("host", 300)]), 140, "it serves all trials to come");
