@@ -156,15 +156,32 @@ impl Machine {
     /// # Errors
     /// When it cannot be read, or is not UTF-8.
     pub fn read(&self, absolute: &str) -> Result<String, MachineError> {
+        String::from_utf8(self.read_bytes(absolute)?).map_err(|error| MachineError {
+            action: "read",
+            path: self.path(absolute),
+            source: io::Error::new(io::ErrorKind::InvalidData, error),
+        })
+    }
+
+    /// The file's text, of which what is no UTF-8 is replaced: names of tasks and of control groups
+    /// are whatever their makers chose, and hide nothing else that the file tells.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read_with_names(&self, absolute: &str) -> Result<String, MachineError> {
+        Ok(String::from_utf8_lossy(&self.read_bytes(absolute)?).into_owned())
+    }
+
+    fn read_bytes(&self, absolute: &str) -> Result<Vec<u8>, MachineError> {
         let path = self.path(absolute);
         let fail = |source| MachineError { action: "read", path: path.clone(), source };
         if let Some(fake) = &self.fake {
             fake.check_open(absolute).map_err(fail)?;
         }
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         let opened = self.files.open(&path, FileAccess::Read);
-        opened.and_then(|mut file| file.read_to_string(&mut text)).map_err(fail)?;
-        Ok(text)
+        opened.and_then(|mut file| file.read_to_end(&mut bytes)).map_err(fail)?;
+        Ok(bytes)
     }
 
     /// Writes `value` to a kernel file in one write(2).

@@ -158,7 +158,7 @@ impl Machine {
     /// How often a task has moved to another CPU since it began (`se.nr_migrations` of
     /// /proc/PID/sched, kernel/sched/debug.c); `None` where the kernel does not tell.
     pub fn migrations(&self, pid: i32) -> Option<u64> {
-        migrations(&self.running().read(&format!("/proc/{pid}/sched")).ok()?)
+        migrations(&self.running().read_with_names(&format!("/proc/{pid}/sched")).ok()?)
     }
 
     /// The ids of a process's threads, on the real machine.

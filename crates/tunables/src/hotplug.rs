@@ -63,7 +63,8 @@ fn pinned_tasks(machine: &Machine, going: &CpuList) -> Result<Vec<String>, Machi
     let mut found = Vec::new();
     for pid in machine.process_ids()? {
         for thread in machine.thread_ids(pid).unwrap_or_default() {
-            let file = |name: &str| machine.read(&format!("/proc/{pid}/task/{thread}/{name}"));
+            let file =
+                |name: &str| machine.read_with_names(&format!("/proc/{pid}/task/{thread}/{name}"));
             let (Ok(stat), Ok(status)) = (file("stat"), file("status")) else { continue };
             let Some(allowed) = allowed_in(&status) else { continue };
             if !is_kernel_thread(&stat) && allowed.is_subset(going) {
@@ -149,6 +150,20 @@ mod tests {
             let answer = check(&machine, &"1".parse().unwrap());
             assert_eq!(answer.is_err(), is_harmed, "{flags} {allowed}: {answer:?}");
         }
+    }
+
+    #[test]
+    fn a_name_that_is_no_text_hides_no_task_that_would_be_harmed() {
+        let machine = with_task(Layout::new("6.12.0"), 42, 0, "1").machine();
+        for name in ["stat", "status"] {
+            let path = machine.path(&format!("/proc/42/task/42/{name}"));
+            let mut bytes = std::fs::read(&path).unwrap();
+            let place = bytes.iter().position(|byte| *byte == b'k').unwrap();
+            bytes[place] = 0xff;
+            std::fs::write(&path, bytes).unwrap();
+        }
+        let (why, _) = check(&machine, &"1".parse().unwrap()).unwrap_err();
+        assert!(why.contains("a tas\u{fffd} (42, CPUs 1)"), "{why}");
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub(crate) fn alive<T>(factor: &str, thread: i32, answer: io::Result<T>) -> Resu
 
 /// The text of a file of a thread; a thread that is gone is `None`.
 pub(crate) fn alive_text(machine: &sys::Machine, path: &str) -> Result<Option<String>> {
-    match machine.read(path) {
+    match machine.read_with_names(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.is_absent() || error.source.raw_os_error() == Some(libc::ESRCH) => {
             Ok(None)

@@ -83,7 +83,7 @@ pub(super) fn since(earlier: &Usage, later: &Usage) -> Spent {
 
 /// `VmRSS` of /proc/PID/status, which is in KiB (proc_pid_status(5)).
 fn resident_bytes(machine: &Machine, pid: i32) -> Option<u64> {
-    let status = machine.read(&format!("/proc/{pid}/status")).ok()?;
+    let status = machine.read_with_names(&format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib << 10)
