@@ -14,6 +14,7 @@ mod product;
 mod tree_build;
 mod user;
 mod variables;
+mod view_root;
 
 pub use maven::{LockedMaven, NOT_FETCHED};
 pub use product::take_file;

@@ -1,8 +1,8 @@
 //! The user who builds, and what that user sees.
 
 use crate::variables::BuildVariables;
+use crate::view_root::ViewRoot;
 use artefacts::programs::Programs;
-use artefacts::remove_tree;
 use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
 use rustix::process::{
     Signal, geteuid, getpgid, getppid, set_parent_process_death_signal, setpgid, setsid,
@@ -44,9 +44,6 @@ const DROPPED: [&str; 5] = [
 const DIED_OF_SIGNAL: i32 = 128;
 /// SIGRTMAX on x86-64 (signal(7)).
 const LAST_SIGNAL: i32 = 64;
-/// Names that are tried for a directory: another build may have one, or somebody else put it there.
-/// Most builds get the first: paths that are compiled in do not differ from one to the next.
-const TRIES: u32 = 1_000;
 
 /// A user without privileges.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +128,7 @@ fn listed(users: &str, name: &str) -> Option<(String, u32, u32)> {
 #[derive(Debug)]
 pub struct Views {
     user: BuildUser,
-    root: PathBuf,
+    root: ViewRoot,
     home: PathBuf,
     /// What is mounted where, in order.
     binds: Vec<(CString, CString)>,
@@ -143,11 +140,11 @@ impl Views {
     /// # Errors
     /// When no directory can be made for them.
     pub fn new(user: &BuildUser) -> io::Result<Self> {
-        let root = fresh_directory()?;
-        let home = root.join("home");
+        let root = ViewRoot::within(Path::new(BELOW))?;
+        let home = root.path().join("home");
         let views = Self { user: user.clone(), root, home, binds: Vec::new() };
         // Whatever the umask is.
-        fs::set_permissions(&views.root, Permissions::from_mode(0o755))?;
+        fs::set_permissions(views.root.path(), Permissions::from_mode(0o755))?;
         user.give(&views.temporary())?;
         // What a build writes there is nobody else's business.
         fs::set_permissions(&views.home, Permissions::from_mode(0o700))?;
@@ -160,7 +157,7 @@ impl Views {
     /// # Errors
     /// When the name is taken, or there is no such directory.
     pub fn show(&mut self, name: &str, directory: &Path) -> io::Result<PathBuf> {
-        let at = self.root.join(name);
+        let at = self.root.path().join(name);
         fs::create_dir(&at)?;
         self.cover(&at, directory)?;
         Ok(at)
@@ -245,25 +242,6 @@ fn leave_terminal() -> io::Result<()> {
         setsid()?;
     }
     Ok(())
-}
-
-impl Drop for Views {
-    fn drop(&mut self) {
-        // In this namespace nothing is mounted there: they are empty, but for the home.
-        let _ = remove_tree(&self.root);
-    }
-}
-
-/// A directory of ours that was not there before.
-fn fresh_directory() -> io::Result<PathBuf> {
-    for number in 0..TRIES {
-        let path = Path::new(BELOW).join(format!("schedlab-build-{number}"));
-        match fs::create_dir(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|()| path),
-        }
-    }
-    Err(io::Error::other(format!("{BELOW} holds {TRIES} directories of other builds")))
 }
 
 fn c_path(path: &Path) -> io::Result<CString> {
