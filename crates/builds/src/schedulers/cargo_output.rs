@@ -2,6 +2,13 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
+/// Bytes of one line: nobody reads more of what a build script says in one.
+const LONGEST_LINE: usize = 64 << 10;
+/// Bytes of a log, which is read whole where a build fails.
+const LONGEST_LOG: u64 = 16 << 20;
+/// Stands in place of what is beyond that.
+const LEFT_OUT: &[u8] = b"what follows is too much for this log, and was left out\n";
+
 /// How far cargo is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Step {
@@ -21,6 +28,7 @@ pub(super) fn follow(
 ) -> io::Result<()> {
     let mut reader = BufReader::new(from);
     let mut line = Vec::new();
+    let mut room = Some(LONGEST_LOG);
     loop {
         line.clear();
         if take_line(&mut reader, &mut line)? == 0 {
@@ -34,8 +42,7 @@ pub(super) fn follow(
             Some(step) => tell(step),
             None if words.is_empty() || is_drawn(words) => {}
             None => {
-                log.write_all(text.trim_end().as_bytes())?;
-                log.write_all(b"\n")?;
+                room = keep(text.trim_end(), log, room)?;
                 if let Some(what) = verb(words) {
                     tell(Step { done: 0, total: 0, what });
                 }
@@ -44,7 +51,22 @@ pub(super) fn follow(
     }
 }
 
-/// Reads up to a line's end or a return to its beginning.
+/// Writes a line down where there is room for it; what room is left. The first for which there is
+/// none ends the log.
+fn keep(line: &str, log: &mut impl Write, room: Option<u64>) -> io::Result<Option<u64>> {
+    let Some(room) = room else { return Ok(None) };
+    let left = room.checked_sub(line.len() as u64 + 1);
+    if left.is_some() {
+        log.write_all(line.as_bytes())?;
+        log.write_all(b"\n")?;
+    } else {
+        log.write_all(LEFT_OUT)?;
+    }
+    Ok(left)
+}
+
+/// Reads up to a line's end or a return to its beginning; of a line that is too long the first
+/// bytes are held.
 fn take_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     let mut taken = 0;
     loop {
@@ -55,7 +77,8 @@ fn take_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize>
         };
         let end = buffer.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         let length = end.map_or(buffer.len(), |end| end + 1);
-        line.extend_from_slice(&buffer[..length]);
+        let room = LONGEST_LINE.saturating_sub(line.len());
+        line.extend_from_slice(&buffer[..length.min(room)]);
         reader.consume(length);
         taken += length;
         if end.is_some() || length == 0 {
@@ -131,5 +154,24 @@ mod tests {
         let mut log = Vec::new();
         follow(&b"error: \xff\nlast"[..], &mut log, &mut |_| {}).unwrap();
         assert_eq!(String::from_utf8(log).unwrap(), "error: \u{fffd}\nlast\n");
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut() {
+        let mut log = Vec::new();
+        let told = io::repeat(b'x').take(1 << 20).chain(&b"\nnext\n"[..]);
+        follow(told, &mut log, &mut |_| {}).unwrap();
+        assert_eq!(log.len(), LONGEST_LINE + "\nnext\n".len());
+        assert!(log.ends_with(b"x\nnext\n"));
+    }
+
+    #[test]
+    fn a_log_ends_before_the_first_line_that_is_too_much_and_says_so_once() {
+        let mut log = Vec::new();
+        let mut room = Some("five\nsix\n".len() as u64);
+        for line in ["five", "six", "seven", "x"] {
+            room = keep(line, &mut log, room).unwrap();
+        }
+        assert_eq!(log, [&b"five\nsix\n"[..], LEFT_OUT].concat());
     }
 }
