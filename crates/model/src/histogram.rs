@@ -136,6 +136,12 @@ impl Histogram {
         Self { counts: Counts::filled(buckets), clamped }
     }
 
+    /// Gives back the room for values that are still to come, which counting another one takes
+    /// again: of what is only read there may be thousands.
+    pub fn shrink(&mut self) {
+        self.counts = Counts::Filled(self.folded());
+    }
+
     /// What remains without a part of it, the counts of which are in it.
     #[must_use]
     pub fn without(&self, part: &Histogram) -> Self {
@@ -480,6 +486,20 @@ mod tests {
         let (found, _) = counting_numbers(|| read(within + 1));
         assert!(found.unwrap_err().to_string().contains("limit RECORD_BUCKETS"));
         assert_eq!(read(within + 1), Ok(()), "nobody counts");
+    }
+
+    #[test]
+    fn what_gave_back_its_room_counts_the_same_and_goes_on_counting() {
+        let mut histogram = Histogram::new();
+        for value in [3, 3, 70_000, HIGHEST_NS + 1] {
+            histogram.record(value);
+        }
+        let mut shrunk = histogram.clone();
+        shrunk.shrink();
+        assert!(matches!(&shrunk.counts, Counts::Filled(buckets) if buckets.len() == 3));
+        assert_eq!((shrunk == histogram, shrunk.clamped()), (true, 1));
+        shrunk.record(5);
+        assert_eq!((shrunk.count(), shrunk.min()), (5, Some(3)));
     }
 
     #[test]

@@ -392,6 +392,7 @@ impl Entries<'_> {
                     FioLatency::Distribution { histogram: other, .. },
                 ) => {
                     histogram.merge(&other);
+                    histogram.shrink();
                     FioLatency::Distribution { name, histogram }
                 }
                 _ => return Ok(FioLatency::Uncombinable),
@@ -449,6 +450,8 @@ fn distribution(bins: &JsonNode<'_>) -> Result<Histogram, Trouble> {
         }
         histogram.record_many(value, count);
     }
+    // A file has one for each direction of hundreds of jobs.
+    histogram.shrink();
     Ok(histogram)
 }
 

@@ -107,20 +107,23 @@ impl Log {
     /// Every name of the log in the order of appearance, with those of its requests that began
     /// within `window_ms`: how late they were answered does not matter.
     pub fn kinds(&self, window_ms: Range<u64>) -> Vec<RequestGroup> {
-        let mut kinds: Vec<RequestGroup> = Vec::new();
+        let mut kinds: Vec<(&Arc<str>, Vec<&LoggedRequest>)> = Vec::new();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for request in &self.requests {
             let place = *places.entry(&request.name).or_insert_with(|| {
-                kinds.push(RequestGroup::none(request.name.clone()));
+                kinds.push((&request.name, Vec::new()));
                 kinds.len() - 1
             });
-            kinds[place].count(request, &window_ms);
+            kinds[place].1.push(request);
         }
-        for kind in &mut kinds {
-            // With room for what was counted alone.
-            kind.latency = Histogram::merged([&kind.latency]);
-        }
-        kinds
+        // One after the other, of which each has room for what may come while it is counted.
+        let counted = kinds.into_iter().map(|(name, requests)| {
+            let mut kind = RequestGroup::none(name.clone());
+            requests.into_iter().for_each(|request| kind.count(request, &window_ms));
+            kind.latency.shrink();
+            kind
+        });
+        counted.collect()
     }
 
     /// From the first beginning of a request to the end of the last, in milliseconds; none

@@ -117,6 +117,7 @@ pub fn round_trips(log: &str) -> Result<Histogram, Trouble> {
     let mut histogram = Histogram::new();
     for (line, number) in lines {
         if line.starts_with('-') {
+            histogram.shrink();
             return Ok(histogram);
         }
         let wrong = || Trouble::at(number, "is no message and its two moments", remedy);

@@ -98,6 +98,29 @@ fn options_of_all_jobs_times_jobs_are_refused_within_their_memory() {
 }
 
 #[test]
+fn latencies_of_hundreds_of_jobs_are_imported_within_their_memory() {
+    let bench = Bench::new();
+    let path = bench.path().join("fio.json");
+    // So far apart that each lies in other memory of a histogram that is being counted.
+    let apart = (0..31).flat_map(|step| [1_280_u64 << step, 1_792 << step]);
+    let bins: Vec<String> = apart.map(|latency_ns| format!("\"{latency_ns}\":1")).collect();
+    let bins = bins.join(",");
+    let job = |number: u32| {
+        format!(
+            "{{\"jobname\":\"j{number}\",\"read\":{{\"total_ios\":62,\"iops\":1,\"bw\":1,\
+             \"clat_ns\":{{\"bins\":{{{bins}}}}}}}}}"
+        )
+    };
+    let jobs: Vec<String> = (0..300).map(job).collect();
+    fs::write(&path, format!("{{\"jobs\":[{}]}}\n", jobs.join(","))).unwrap();
+    drop(jobs);
+    let [one, other] = ["a", "b"].map(|subject| format!("{subject}={}", text(&path)));
+    let (arguments, size_bytes) = (["import", "fio", &one, &other], 2 * size(&path));
+    let what = "latencies of 300 jobs";
+    check(&bench, &Case { what, size_bytes, arguments: &arguments, codes: &[0], word: "b" });
+}
+
+#[test]
 fn a_plan_of_20_000_subjects_that_are_compared_with_one_is_refused_within_its_memory() {
     let (bench, directory) = campaign();
     let path = directory.join("plan.json");
