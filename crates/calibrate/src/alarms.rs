@@ -2,16 +2,15 @@
 //! how often it tells of the fault that a campaign has. A caveat that is new has a place in both
 //! lists: [`cases`] and [`of_values`], or [`of_reports`].
 
-use crate::CalibrationRequest;
 use crate::campaigns::repeat;
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::draws::Draws;
 use crate::noise::{every_normal, left_behind_by_one, spiky, wandering};
 use crate::quantities::apart;
 use crate::rate::Rate;
 use crate::reported::Reported;
 use crate::synthetic::{Moment, NO_SHELTER, Noise, SIGMA, Shape, run};
-use crate::table::{CalibrationRow, Limit};
-use contract::Result;
+use crate::table::Limit;
 use model::CaveatCode;
 
 /// Target 8 (docs/method.md#m-targets).
@@ -173,43 +172,41 @@ fn of_reports() -> Vec<Fault> {
     ]
 }
 
-pub(crate) fn false_alarms(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for case in cases() {
-        let (name, blocks) = (case.name, case.shape.blocks);
-        let row = |code: &CaveatCode| format!("false alarm {code}, {name}, {blocks} blocks");
-        let named: Vec<String> = case.codes.iter().map(row).collect();
-        if !named.iter().any(|name| name.contains(request.only)) {
-            continue;
-        }
+pub(crate) fn false_alarms() -> Vec<CalibrationCell> {
+    cases().into_iter().map(false_alarm).collect()
+}
+
+fn false_alarm(case: SoundCase) -> CalibrationCell {
+    let (name, blocks) = (case.name, case.shape.blocks);
+    let row = |code: &CaveatCode| {
+        let name = format!("false alarm {code}, {name}, {blocks} blocks");
+        PromisedRow::new(Some(8), name, Limit::AtMost(MOST_FALSE_ALARMS))
+    };
+    let rows: Vec<PromisedRow> = case.codes.iter().map(row).collect();
+    CalibrationCell::of(rows, move |request| {
         let raised = repeat(request, |repetition| {
             let campaign = run(request, &case.shape, &case.make, repetition)?;
             let carried = case.codes.iter().map(|code| campaign.first_carries(*code));
             Ok(carried.collect::<Vec<bool>>())
         })?;
-        for (index, name) in named.into_iter().enumerate() {
-            let rate = Rate::of(raised.iter().map(|codes| codes[index]));
-            let limit = Limit::AtMost(MOST_FALSE_ALARMS);
-            rows.push(CalibrationRow::new(Some(8), name, rate, limit));
-        }
-    }
-    Ok(rows)
+        Ok(Rate::of_each(case.codes.len(), &raised))
+    })
 }
 
-pub(crate) fn hits(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for fault in of_values().into_iter().chain(of_reports()) {
-        let name = format!("{} told of: {}, {} blocks", fault.code, fault.name, fault.shape.blocks);
-        if !name.contains(request.only) {
-            continue;
-        }
+pub(crate) fn hits() -> Vec<CalibrationCell> {
+    of_values().into_iter().chain(of_reports()).map(hit).collect()
+}
+
+fn hit(fault: Fault) -> CalibrationCell {
+    let name = format!("{} told of: {}, {} blocks", fault.code, fault.name, fault.shape.blocks);
+    let target = (fault.limit != Limit::None).then_some(8);
+    let row = PromisedRow::new(target, name, fault.limit);
+    CalibrationCell::of_one(row, move |request| {
         let told = repeat(request, |repetition| {
             Ok(run(request, &fault.shape, &fault.make, repetition)?.carries(fault.code))
         })?;
-        let target = (fault.limit != Limit::None).then_some(8);
-        rows.push(CalibrationRow::new(target, name, Rate::of(told), fault.limit));
-    }
-    Ok(rows)
+        Ok(Rate::of(told))
+    })
 }
 
 fn seldom_failing() -> Noise {

@@ -1,14 +1,13 @@
 //! Target 12: what is answered beside the verdicts: claims, use cases, gates, the A/A control.
 
-use crate::CalibrationRequest;
 use crate::campaigns::{SimulatedCampaign, repeat};
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::quantities::apart;
 use crate::rate::Rate;
 use crate::reported::Reported;
 use crate::synthetic::{NO_SHELTER, Noise, SIGMA, Shape, THETA, run};
-use crate::table::{CalibrationRow, Limit};
+use crate::table::Limit;
 use analysis::{GateLimit, GateOutcome};
-use contract::Result;
 use model::{ClaimOutcome, Findings, Verdict};
 
 /// Target 12 (docs/method.md#m-targets).
@@ -217,20 +216,20 @@ fn gates() -> Vec<Answer> {
     ]
 }
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for answer in claims().into_iter().chain(claims_of_several()).chain(others()).chain(gates()) {
-        if !answer.name.contains(request.only) {
-            continue;
-        }
+pub(crate) fn cells() -> Vec<CalibrationCell> {
+    let of_claims = claims().into_iter().chain(claims_of_several());
+    of_claims.chain(others()).chain(gates()).map(cell).collect()
+}
+
+fn cell(answer: Answer) -> CalibrationCell {
+    let row = PromisedRow::new(Some(12), answer.name, Limit::AtMost(answer.most));
+    CalibrationCell::of_one(row, move |request| {
         let wrong = repeat(request, |repetition| {
             let noise = |_: &mut _| (answer.noise)(answer.effect);
             Ok((answer.is_wrong)(&run(request, &answer.shape, &noise, repetition)?))
         })?;
-        let limit = Limit::AtMost(answer.most);
-        rows.push(CalibrationRow::new(Some(12), answer.name, Rate::of(wrong), limit));
-    }
-    Ok(rows)
+        Ok(Rate::of(wrong))
+    })
 }
 
 /// Subjects differ from the reference on the first workload, and on no other.

@@ -120,7 +120,8 @@ pub(crate) fn run(
     Ok(SimulatedCampaign { plan, records, findings })
 }
 
-/// Runs all repetitions of something on the request's threads, in order.
+/// Runs all repetitions of something on the request's threads, in order. None begins once the
+/// request is interrupted.
 pub(crate) fn repeat<T: Send>(
     request: &CalibrationRequest<'_>,
     one: impl Fn(u32) -> Result<T> + Sync,
@@ -131,7 +132,11 @@ pub(crate) fn repeat<T: Send>(
         let workers: Vec<_> = (0..threads)
             .map(|first| {
                 let own = (first..request.repetitions).step_by(threads as usize);
-                scope.spawn(move || own.map(one).collect::<Result<Vec<T>>>())
+                let counted = move |repetition| {
+                    request.interrupt.check()?;
+                    one(repetition)
+                };
+                scope.spawn(move || own.map(counted).collect::<Result<Vec<T>>>())
             })
             .collect();
         let failed = || Err(Error::environment("cannot calibrate", "a thread panicked"));
@@ -161,4 +166,34 @@ pub(crate) fn iterations(records: &[Record], subject: &str) -> Vec<Vec<f64>> {
             .collect()
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::{Catalogue, ErrorKind, TrialCatalogue};
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn no_repetition_begins_once_the_request_is_interrupted() {
+        let trials = TrialCatalogue { workloads: &[], factors: &[], probes: &[] };
+        let interrupt = Interrupt::default();
+        let request = CalibrationRequest {
+            catalogue: Catalogue { trials, venues: &[] },
+            repetitions: 100,
+            threads: 1,
+            interrupt: &interrupt,
+        };
+        assert_eq!(repeat(&request, Ok).unwrap(), (0..100).collect::<Vec<u32>>());
+        let begun = AtomicU32::new(0);
+        let ended = repeat(&request, |repetition| {
+            begun.fetch_add(1, Ordering::SeqCst);
+            if repetition == 2 {
+                interrupt.request(2);
+            }
+            Ok(())
+        });
+        assert_eq!(ended.unwrap_err().kind, ErrorKind::Interrupted);
+        assert_eq!(begun.load(Ordering::SeqCst), 3);
+    }
 }

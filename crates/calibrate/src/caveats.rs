@@ -2,8 +2,9 @@
 
 use crate::CalibrationRequest;
 use crate::campaigns::{Case, repeat, run};
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::rate::Rate;
-use crate::table::{CalibrationRow, Limit};
+use crate::table::Limit;
 use contract::Result;
 use model::CaveatCode;
 
@@ -22,29 +23,30 @@ const CODES: [CaveatCode; 5] = [
 /// S5 drifts by more than the margin in its blocks.
 const DRIFTING: (&str, u32) = ("S5", 20);
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for blocks in BLOCKS {
-        let names =
-            CODES.map(|code| format!("false alarm {code}, {WITHOUT_FAULT}, {blocks} blocks"));
-        if !names.iter().any(|name| name.contains(request.only)) {
-            continue;
-        }
+pub(crate) fn cells() -> Vec<CalibrationCell> {
+    let mut cells: Vec<CalibrationCell> = BLOCKS.into_iter().map(without_fault).collect();
+    cells.push(drifting());
+    cells
+}
+
+fn without_fault(blocks: u32) -> CalibrationCell {
+    let rows = CODES.map(|code| {
+        let name = format!("false alarm {code}, {WITHOUT_FAULT}, {blocks} blocks");
+        PromisedRow::new(Some(8), name, Limit::AtMost(MOST_FALSE_ALARMS))
+    });
+    CalibrationCell::of(rows, move |request| {
         let raised = raised(request, &Case::pair(WITHOUT_FAULT, blocks, 0.0))?;
-        for (index, name) in names.into_iter().enumerate() {
-            let rate = Rate::of(raised.iter().map(|codes| codes[index]));
-            let limit = Limit::AtMost(MOST_FALSE_ALARMS);
-            rows.push(CalibrationRow::new(Some(8), name, rate, limit));
-        }
-    }
+        Ok(Rate::of_each(CODES.len(), &raised))
+    })
+}
+
+fn drifting() -> CalibrationCell {
     let (scenario, blocks) = DRIFTING;
     let name = format!("DRIFT told of a drift, {scenario}, {blocks} blocks");
-    if name.contains(request.only) {
+    CalibrationCell::of_one(PromisedRow::new(None, name, Limit::None), move |request| {
         let raised = raised(request, &Case::pair(scenario, blocks, 0.0))?;
-        let rate = Rate::of(raised.iter().map(|codes| codes[0]));
-        rows.push(CalibrationRow::new(None, name, rate, Limit::None));
-    }
-    Ok(rows)
+        Ok(Rate::of(raised.iter().map(|codes| codes[0])))
+    })
 }
 
 /// Which of [`CODES`] each campaign's finding carries.

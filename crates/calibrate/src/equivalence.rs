@@ -2,10 +2,11 @@
 
 use crate::CalibrationRequest;
 use crate::campaigns::{Case, repeat, run};
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::noise::{every_normal, fails_when_slow, felt_by_one, left_behind_by_one};
 use crate::rate::Rate;
 use crate::synthetic::{self, Noise, SIGMA, Shape, THETA};
-use crate::table::{CalibrationRow, Limit};
+use crate::table::Limit;
 use contract::Result;
 use model::Verdict;
 
@@ -16,25 +17,23 @@ const MARGIN_PERCENT: f64 = 2.0;
 const SCENARIOS: [&str; 3] = ["S1", "S2", "S4"];
 const BLOCKS: [u32; 2] = [10, 20];
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for scenario in SCENARIOS {
-        for blocks in BLOCKS {
-            let name = format!("equivalent at the margin itself, {scenario}, {blocks} blocks");
-            if !name.contains(request.only) {
-                continue;
-            }
-            let case = Case::pair(scenario, blocks, MARGIN_PERCENT);
-            let wrong = repeat(request, |repetition| {
-                let campaign = run(request, &case, repetition)?;
-                Ok(campaign.primary().any(|finding| finding.verdict == Verdict::Equivalent))
-            })?;
-            rows.push(CalibrationRow::new(Some(4), name, Rate::of(wrong), Limit::AtMost(MOST)));
-        }
-    }
-    rows.extend(hidden(request)?);
-    rows.extend(shown(request)?);
-    Ok(rows)
+pub(crate) fn cells() -> Vec<CalibrationCell> {
+    let of_scenario = |scenario| BLOCKS.map(|blocks| simulated(scenario, blocks));
+    let cells = SCENARIOS.into_iter().flat_map(of_scenario);
+    cells.chain(cases().into_iter().map(hidden)).chain([10, 20].map(shown)).collect()
+}
+
+fn simulated(scenario: &'static str, blocks: u32) -> CalibrationCell {
+    let name = format!("equivalent at the margin itself, {scenario}, {blocks} blocks");
+    let row = PromisedRow::new(Some(4), name, Limit::AtMost(MOST));
+    CalibrationCell::of_one(row, move |request| {
+        let case = Case::pair(scenario, blocks, MARGIN_PERCENT);
+        let wrong = repeat(request, |repetition| {
+            let campaign = run(request, &case, repetition)?;
+            Ok(campaign.primary().any(|finding| finding.verdict == Verdict::Equivalent))
+        })?;
+        Ok(Rate::of(wrong))
+    })
 }
 
 /// A difference as large as the margin that something hides from the mean.
@@ -63,33 +62,22 @@ fn cases() -> Vec<Hidden> {
     ]
 }
 
-fn hidden(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for Hidden { by, blocks, limit, make } in cases() {
-        let name = format!("equivalent at the margin: {by}, {blocks} blocks");
-        if !name.contains(request.only) {
-            continue;
-        }
-        let shape = Shape { blocks, ..Shape::PAIR };
-        let wrong = equivalent(request, &shape, make)?;
-        let target = (limit != Limit::None).then_some(4);
-        rows.push(CalibrationRow::new(target, name, wrong, limit));
-    }
-    Ok(rows)
+fn hidden(Hidden { by, blocks, limit, make }: Hidden) -> CalibrationCell {
+    let name = format!("equivalent at the margin: {by}, {blocks} blocks");
+    let target = (limit != Limit::None).then_some(4);
+    let row = PromisedRow::new(target, name, limit);
+    let shape = Shape { blocks, ..Shape::PAIR };
+    CalibrationCell::of_one(row, move |request| equivalent(request, &shape, make))
 }
 
 /// How often equal subjects are shown to be equivalent.
-fn shown(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for blocks in [10, 20] {
-        let name = format!("shown to be equivalent: equal subjects, {blocks} blocks");
-        if name.contains(request.only) {
-            let shape = Shape { blocks, ..Shape::PAIR };
-            let equivalent = equivalent(request, &shape, || apart_beside(every_normal(), 0.0))?;
-            rows.push(CalibrationRow::new(None, name, equivalent, Limit::None));
-        }
-    }
-    Ok(rows)
+fn shown(blocks: u32) -> CalibrationCell {
+    let name = format!("shown to be equivalent: equal subjects, {blocks} blocks");
+    let row = PromisedRow::new(None, name, Limit::None);
+    let shape = Shape { blocks, ..Shape::PAIR };
+    CalibrationCell::of_one(row, move |request| {
+        equivalent(request, &shape, || apart_beside(every_normal(), 0.0))
+    })
 }
 
 /// The share of campaigns with such noise that find no difference that matters.

@@ -1,14 +1,13 @@
 //! Target 13: numbers that were imported, through the importer that users run.
 
-use crate::CalibrationRequest;
 use crate::campaigns::repeat;
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::imported_tables::{
     Drift, RowOrder, TableNumbers, TableShape, import, imported, imported_with, mapping,
 };
 use crate::rate::Rate;
 use crate::synthetic::{NO_SHELTER, THETA};
-use crate::table::{CalibrationRow, Limit};
-use contract::Result;
+use crate::table::Limit;
 use importers::Mapping;
 use model::{
     Claim, ClaimOutcome, ClaimShape, ClaimedEffect, ClaimedOver, Findings, Plan, UseCase, Verdict,
@@ -293,37 +292,40 @@ fn drawn_blocks() -> Vec<TableCase> {
 /// Parts of one execution that are given as executions, or as blocks.
 const PARTS: &str = "a table of the threads of one execution: refused";
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
+pub(crate) fn cells() -> Vec<CalibrationCell> {
     let tables = orders().into_iter().chain(apart()).chain(kinds());
-    let cases = tables.chain(one_clock()).chain(drawn_blocks());
-    for case in cases {
-        if !case.name.contains(request.only) {
-            continue;
-        }
+    let tables = tables.chain(one_clock()).chain(drawn_blocks()).map(of_table);
+    tables.chain(answers().into_iter().map(of_answer)).chain([of_parts()]).collect()
+}
+
+fn of_table(case: TableCase) -> CalibrationCell {
+    let target = (case.limit != Limit::None).then_some(13);
+    let row = PromisedRow::new(target, case.name, case.limit);
+    CalibrationCell::of_one(row, move |request| {
         let counted = repeat(request, |repetition| {
             let findings = imported(&case.shape, repetition)?;
             Ok(findings.findings.iter().any(|finding| (case.is_counted)(finding.verdict)))
         })?;
-        let target = (case.limit != Limit::None).then_some(13);
-        rows.push(CalibrationRow::new(target, case.name, Rate::of(counted), case.limit));
-    }
-    for case in answers() {
-        if !case.name.contains(request.only) {
-            continue;
-        }
+        Ok(Rate::of(counted))
+    })
+}
+
+fn of_answer(case: AnswerCase) -> CalibrationCell {
+    let row = PromisedRow::new(Some(13), case.name, Limit::AtMost(case.most));
+    CalibrationCell::of_one(row, move |request| {
         let wrong = repeat(request, |repetition| {
             let declare = |plan: &mut Plan| declare_sums(plan, case.claimed);
             Ok((case.is_wrong)(&imported_with(&case.shape, repetition, declare)?))
         })?;
-        let limit = Limit::AtMost(case.most);
-        rows.push(CalibrationRow::new(Some(13), case.name, Rate::of(wrong), limit));
-    }
-    if PARTS.contains(request.only) {
-        let rate = Rate::of(mappings_of_parts().map(|mapping| are_refused(&mapping)));
-        rows.push(CalibrationRow::new(Some(13), PARTS, rate, Limit::AtLeast(1.0)));
-    }
-    Ok(rows)
+        Ok(Rate::of(wrong))
+    })
+}
+
+fn of_parts() -> CalibrationCell {
+    let row = PromisedRow::new(Some(13), PARTS, Limit::AtLeast(1.0));
+    CalibrationCell::of_one(row, |_| {
+        Ok(Rate::of(mappings_of_parts().map(|mapping| are_refused(&mapping))))
+    })
 }
 
 /// What a user may say of a column of threads: nothing, that it names executions, that it names blocks.

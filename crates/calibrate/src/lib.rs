@@ -9,6 +9,7 @@ mod alarms;
 mod answers;
 mod campaigns;
 mod caveats;
+mod cell;
 mod clearly;
 mod draws;
 mod equivalence;
@@ -29,85 +30,84 @@ mod synthetic;
 mod table;
 mod table_alarms;
 
+pub use cell::CalibrationCell;
+pub use rate::Rate;
 pub use table::{Calibration, CalibrationRow, Limit, text};
 
-use contract::{Catalogue, Result};
+use contract::{Catalogue, Interrupt};
 
 /// Repetitions of each cell of a full calibration (docs/method.md#m-targets).
 pub const FULL: u32 = 20_000;
 /// Repetitions of each cell of a quick one.
 pub const QUICK: u32 = 150;
 
-/// What to calibrate.
+/// How the cells of a calibration are counted.
 #[derive(Clone, Copy)]
 pub struct CalibrationRequest<'a> {
     /// Workloads to simulate.
     pub catalogue: Catalogue,
     /// Simulated campaigns in each cell.
     pub repetitions: u32,
-    /// Whether it is a quick one: the table says so.
-    pub is_quick: bool,
     /// Threads that simulate; the counts do not depend on it.
     pub threads: usize,
-    /// Only rows whose name contains this; all when empty.
-    pub only: &'a str,
+    /// Once it is asked for, no further campaign begins.
+    pub interrupt: &'a Interrupt,
 }
 
-/// Runs every cell. `on_row` hears of each row as it is done.
-///
-/// # Errors
-/// When the planner refuses one of the calibration's own experiments.
-pub fn calibrate(
-    request: &CalibrationRequest<'_>,
-    on_row: &mut dyn FnMut(&CalibrationRow),
-) -> Result<Calibration> {
-    let mut rows = Vec::new();
-    for target in [
-        false_positives::rows,
-        naive::rows,
-        power::rows,
-        equivalence::rows,
-        stopping::rows,
-        multiplicity::rows,
-        order::rows,
-        caveats::rows,
+/// Every cell with a row whose name contains this, in the order of the table; nothing runs yet.
+pub fn cells(only: &str) -> Vec<CalibrationCell> {
+    let mut cells = Vec::new();
+    for of_target in [
+        false_positives::cells,
+        naive::cells,
+        power::cells,
+        equivalence::cells,
+        stopping::cells,
+        multiplicity::cells,
+        order::cells,
+        caveats::cells,
         alarms::false_alarms,
         alarms::hits,
-        table_alarms::rows,
-        mixed_kinds::rows,
-        noise::rows,
-        quantities::rows,
-        clearly::rows,
-        answers::rows,
-        imports::rows,
+        table_alarms::cells,
+        mixed_kinds::cells,
+        noise::cells,
+        quantities::cells,
+        clearly::cells,
+        answers::cells,
+        imports::cells,
     ] {
-        for row in target(request)? {
-            on_row(&row);
-            rows.push(row);
-        }
+        cells.extend(of_target());
     }
-    Ok(Calibration { repetitions: request.repetitions, is_quick: request.is_quick, rows })
+    cells.retain(|cell| cell.names().any(|name| name.contains(only)));
+    cells
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::TrialCatalogue;
     use model::CaveatCode;
     use std::collections::BTreeSet;
 
-    /// The names of rows that contain this. No campaign runs.
+    /// The names of the rows of all cells that have one which contains this.
     fn names(only: &str) -> Vec<String> {
-        let trials = TrialCatalogue { workloads: &[], factors: &[], probes: &[] };
-        let request = CalibrationRequest {
-            catalogue: Catalogue { trials, venues: &[] },
-            repetitions: 0,
-            is_quick: true,
-            threads: 1,
-            only,
-        };
-        let rows = calibrate(&request, &mut |_| ()).unwrap().rows;
-        rows.into_iter().map(|row| row.name).collect()
+        let cells = cells(only);
+        cells.iter().flat_map(|cell| cell.names().map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn no_two_rows_have_the_same_name() {
+        let mut known = BTreeSet::new();
+        for name in names("") {
+            assert!(known.insert(name.clone()), "two rows are called {name:?}");
+        }
+    }
+
+    #[test]
+    fn only_cells_with_a_row_of_that_name_are_chosen() {
+        let inside = names("truth inside the 95 % interval, S1");
+        assert_eq!(inside[0], "false positives, S1, 10 blocks");
+        assert_eq!(inside.len(), 3, "{inside:?}");
+        assert_eq!(names("no such row"), [""; 0]);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Target 8 of imported tables whose executions have rows of two kinds that nobody named: how often
 //! their mixes are called unlike.
 
-use crate::CalibrationRequest;
 use crate::campaigns::repeat;
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::draws::Draws;
 use crate::imported_tables::{RowOrder, SUBJECTS, TableShape, import, mapping};
 use crate::rate::Rate;
 use crate::synthetic::SIGMA;
-use crate::table::{CalibrationRow, Limit};
+use crate::table::Limit;
 use crate::table_alarms::{MOST_FALSE_ALARMS, carries};
 use contract::{Error, Result};
 use importers::Mapping;
@@ -50,24 +50,23 @@ fn cases() -> Vec<MixCase> {
     ]
 }
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for case in cases() {
-        let (code, name) = (CaveatCode::UnequalMix, case.name);
-        let (name, limit) = if case.is_fault {
-            let name = format!("{code} told of: {name}, {RUNS} runs of each");
-            (name, Limit::AtLeast(LEAST_TOLD))
-        } else {
-            let name = format!("false alarm {code}, {name}, {RUNS} runs of each");
-            (name, Limit::AtMost(MOST_FALSE_ALARMS))
-        };
-        if !name.contains(request.only) {
-            continue;
-        }
+pub(crate) fn cells() -> Vec<CalibrationCell> {
+    cases().into_iter().map(cell).collect()
+}
+
+fn cell(case: MixCase) -> CalibrationCell {
+    let (code, name) = (CaveatCode::UnequalMix, case.name);
+    let (name, limit) = if case.is_fault {
+        let name = format!("{code} told of: {name}, {RUNS} runs of each");
+        (name, Limit::AtLeast(LEAST_TOLD))
+    } else {
+        let name = format!("false alarm {code}, {name}, {RUNS} runs of each");
+        (name, Limit::AtMost(MOST_FALSE_ALARMS))
+    };
+    CalibrationCell::of_one(PromisedRow::new(Some(8), name, limit), move |request| {
         let told = repeat(request, |repetition| Ok(carries(&judged(&case, repetition)?, code)))?;
-        rows.push(CalibrationRow::new(Some(8), name, Rate::of(told), limit));
-    }
-    Ok(rows)
+        Ok(Rate::of(told))
+    })
 }
 
 /// The findings of one repetition.

@@ -1,12 +1,11 @@
 //! Target 2: the same data without a design. It proves that the simulator holds
 //! the boot effects that the design is for.
 
-use crate::CalibrationRequest;
 use crate::campaigns::{Case, SimulatedCampaign, iterations, repeat, run};
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::false_positives::SCENARIOS;
 use crate::rate::Rate;
-use crate::table::{CalibrationRow, Limit};
-use contract::Result;
+use crate::table::Limit;
 
 /// Target 2 (docs/method.md#m-targets).
 const LEAST: f64 = 0.25;
@@ -27,27 +26,26 @@ const METHODS: [(&str, Method); 3] = [
 /// The method that the target is about.
 const POOLED: usize = 2;
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for scenario in SCENARIOS {
-        let named = METHODS.map(|(method, _)| format!("naive: {method}, {scenario}"));
-        if !named.iter().any(|name| name.contains(request.only)) {
-            continue;
-        }
+pub(crate) fn cells() -> Vec<CalibrationCell> {
+    SCENARIOS.into_iter().map(cell).collect()
+}
+
+fn cell(scenario: &'static str) -> CalibrationCell {
+    let row = |(index, (method, _)): (usize, (&str, Method))| {
+        let name = format!("naive: {method}, {scenario}");
+        let is_target = index == POOLED && scenario != EXCEPTION;
+        let (target, limit) =
+            if is_target { (Some(2), Limit::AtLeast(LEAST)) } else { (None, Limit::None) };
+        PromisedRow::new(target, name, limit)
+    };
+    CalibrationCell::of(METHODS.into_iter().enumerate().map(row), move |request| {
         let case = Case::pair(scenario, BLOCKS, 0.0);
         let outcomes = repeat(request, |repetition| {
             let campaign = run(request, &case, repetition)?;
             Ok(METHODS.map(|(_, method)| says_different(&campaign, method)))
         })?;
-        for (index, name) in named.into_iter().enumerate() {
-            let rate = Rate::of(outcomes.iter().map(|outcome| outcome[index]));
-            let is_target = index == POOLED && scenario != EXCEPTION;
-            let (target, limit) =
-                if is_target { (Some(2), Limit::AtLeast(LEAST)) } else { (None, Limit::None) };
-            rows.push(CalibrationRow::new(target, name, rate, limit));
-        }
-    }
-    Ok(rows)
+        Ok(Rate::of_each(METHODS.len(), &outcomes))
+    })
 }
 
 /// Whether a method tells the first two subjects of a campaign apart.

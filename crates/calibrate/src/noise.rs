@@ -1,13 +1,12 @@
 //! Target 9: noise that the simulator does not have, of subjects that do not differ.
 
-use crate::CalibrationRequest;
 use crate::campaigns::repeat;
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::draws::Draws;
-use crate::false_positives::{LEAST_COVERAGE, MOST_COVERAGE, coverage, covers};
+use crate::false_positives::{LEAST_COVERAGE, MOST_COVERAGE, coverage, coverage_rows, covers};
 use crate::rate::Rate;
 use crate::synthetic::{Moment, NO_SHELTER, Noise, SIGMA, Shape, run};
-use crate::table::{CalibrationRow, Limit};
-use contract::Result;
+use crate::table::Limit;
 
 /// Target 9 (docs/method.md#m-targets).
 const MOST: f64 = 0.055;
@@ -133,28 +132,31 @@ fn cases() -> Vec<NoiseCase> {
     ]
 }
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for case in cases() {
-        let names = [format!("different: {}", case.name), format!("truth inside: {}", case.name)];
-        if !names.iter().any(|name| name.contains(request.only)) {
-            continue;
-        }
+pub(crate) fn cells() -> Vec<CalibrationCell> {
+    cases().into_iter().map(cell).collect()
+}
+
+fn cell(case: NoiseCase) -> CalibrationCell {
+    let target = (case.limit != Limit::None).then_some(9);
+    let different = format!("different: {}", case.name);
+    let mut rows = vec![PromisedRow::new(target, different, case.limit)];
+    if let Some(limit) = case.coverage {
+        let names =
+            ["truth inside", "without an interval"].map(|what| format!("{what}: {}", case.name));
+        rows.extend(coverage_rows(9, names, limit));
+    }
+    CalibrationCell::of(rows, move |request| {
         let outcomes = repeat(request, |repetition| {
             let campaign = run(request, &case.shape, &case.make, repetition)?;
             Ok((campaign.says_different(), covers(&campaign, 0.0)))
         })?;
-        let [different, inside] = names;
-        let target_of = |limit| (limit != Limit::None).then_some(9);
-        let rate = Rate::of(outcomes.iter().map(|(different, _)| *different));
-        rows.push(CalibrationRow::new(target_of(case.limit), different, rate, case.limit));
-        if let Some(limit) = case.coverage {
+        let mut rates = vec![Rate::of(outcomes.iter().map(|(different, _)| *different))];
+        if case.coverage.is_some() {
             let covers: Vec<Option<bool>> = outcomes.iter().map(|(_, covers)| *covers).collect();
-            let without = format!("without an interval: {}", case.name);
-            rows.extend(coverage(9, [inside, without], &covers, limit));
+            rates.extend(coverage(&covers));
         }
-    }
-    Ok(rows)
+        Ok(rates)
+    })
 }
 
 /// Normal noise and nothing else.

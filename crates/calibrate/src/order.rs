@@ -3,11 +3,11 @@
 
 use crate::CalibrationRequest;
 use crate::campaigns::{Case, SimulatedCampaign, plan, records, repeat};
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::false_positives::differs;
 use crate::naive::{pooled_ranks, says_different};
 use crate::rate::Rate;
-use crate::table::{CalibrationRow, Limit};
-use contract::Result;
+use crate::table::Limit;
 use model::{Block, Plan};
 
 /// Target 7 (docs/method.md#m-targets).
@@ -33,38 +33,32 @@ fn one_after_the_other(plan: &Plan) -> Plan {
     Plan { blocks: blocks.collect(), ..plan.clone() }
 }
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let names = [
-        "one subject after the other: refused by plan",
-        "one subject after the other: pooled Mann-Whitney, S5",
-        "one subject after the other: paired t, S5",
-    ];
-    if !names.iter().any(|name| name.contains(request.only)) {
-        return Ok(Vec::new());
-    }
-    let wrong = repeat(request, |repetition| {
-        let plan = plan(request, &CASE, repetition)?;
-        let mut records = records(request, &one_after_the_other(&plan))?;
-        for record in &mut records {
-            record.block %= CASE.blocks;
-        }
-        let findings = analysis::judge(&plan, &records);
-        let campaign = SimulatedCampaign { plan, records, findings };
-        Ok([says_different(&campaign, pooled_ranks), differs(&campaign, ALPHA)])
-    })?;
-    let rate = |index: usize| Rate::of(wrong.iter().map(|outcome| outcome[index]));
-    Ok(vec![
-        CalibrationRow::new(
-            Some(7),
-            names[0],
-            Rate::of([is_refused(request)]),
-            Limit::AtLeast(1.0),
-        ),
-        CalibrationRow::new(Some(7), names[1], rate(0), Limit::AtLeast(LEAST)),
+pub(crate) fn cells() -> Vec<CalibrationCell> {
+    let row = |target, what: &str, limit| {
+        PromisedRow::new(target, format!("one subject after the other: {what}"), limit)
+    };
+    let rows = [
+        row(Some(7), "refused by plan", Limit::AtLeast(1.0)),
+        row(Some(7), "pooled Mann-Whitney, S5", Limit::AtLeast(LEAST)),
         // Boots are not shared here, as they are not where people do this; the
         // noise they add hides some of the damage.
-        CalibrationRow::new(None, names[2], rate(1), Limit::None),
-    ])
+        row(None, "paired t, S5", Limit::None),
+    ];
+    vec![CalibrationCell::of(rows, |request| {
+        let wrong = repeat(request, |repetition| {
+            let plan = plan(request, &CASE, repetition)?;
+            let mut records = records(request, &one_after_the_other(&plan))?;
+            for record in &mut records {
+                record.block %= CASE.blocks;
+            }
+            let findings = analysis::judge(&plan, &records);
+            let campaign = SimulatedCampaign { plan, records, findings };
+            Ok([says_different(&campaign, pooled_ranks), differs(&campaign, ALPHA)])
+        })?;
+        let mut rates = vec![Rate::of([is_refused(request)])];
+        rates.extend(Rate::of_each(2, &wrong));
+        Ok(rates)
+    })]
 }
 
 /// Whether the planner refuses such an order.

@@ -1,12 +1,11 @@
 //! Target 10: the kinds of numbers that workloads report.
 
-use crate::CalibrationRequest;
 use crate::campaigns::repeat;
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::rate::Rate;
 use crate::reported::Reported;
 use crate::synthetic::{NO_SHELTER, Noise, SIGMA, Shape, THETA, run};
-use crate::table::{CalibrationRow, Limit};
-use contract::Result;
+use crate::table::Limit;
 use model::Verdict;
 
 /// Target 10 (docs/method.md#m-targets).
@@ -25,34 +24,44 @@ const KINDS: [(&str, Reported, f64); 7] = [
     ("one clock of ten steps", Reported::TenStepsOfOne, 2.0),
 ];
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for (name, reported, margins) in KINDS {
-        let different = format!("different: {name}, nothing differs, {BLOCKS} blocks");
-        let at = if margins > 1.0 { "twice the margin" } else { "the margin itself" };
-        let equivalent = format!("equivalent at {at}: {name}, {BLOCKS} blocks");
-        let most = [MOST_DIFFERENT, MOST_EQUIVALENT];
-        for ((name, of_margin), most) in
-            [(different, 0.0), (equivalent, margins)].into_iter().zip(most)
-        {
-            if !name.contains(request.only) {
-                continue;
-            }
-            let margin = if of_margin > 0.0 { Shape::PAIR.margin } else { NO_SHELTER };
-            let shape = Shape { blocks: BLOCKS, reported, margin, ..Shape::PAIR };
-            let wrong = repeat(request, |repetition| {
-                let noise = |_: &mut _| apart(of_margin * THETA);
-                let campaign = run(request, &shape, &noise, repetition)?;
-                Ok(if of_margin > 0.0 {
-                    campaign.primary().any(|one| one.verdict == Verdict::Equivalent)
-                } else {
-                    campaign.says_different()
-                })
-            })?;
-            rows.push(CalibrationRow::new(Some(10), name, Rate::of(wrong), Limit::AtMost(most)));
-        }
-    }
-    Ok(rows)
+pub(crate) fn cells() -> Vec<CalibrationCell> {
+    KINDS
+        .into_iter()
+        .flat_map(|(name, reported, margins)| of_kind(name, reported, margins))
+        .collect()
+}
+
+fn of_kind(name: &str, reported: Reported, margins: f64) -> [CalibrationCell; 2] {
+    let different = format!("different: {name}, nothing differs, {BLOCKS} blocks");
+    let at = if margins > 1.0 { "twice the margin" } else { "the margin itself" };
+    let equivalent = format!("equivalent at {at}: {name}, {BLOCKS} blocks");
+    [
+        cell(PromisedRow::new(Some(10), different, Limit::AtMost(MOST_DIFFERENT)), reported, 0.0),
+        cell(
+            PromisedRow::new(Some(10), equivalent, Limit::AtMost(MOST_EQUIVALENT)),
+            reported,
+            margins,
+        ),
+    ]
+}
+
+/// Subjects that differ by so many margins: where by none *different* is counted, else
+/// *equivalent*.
+fn cell(row: PromisedRow, reported: Reported, of_margin: f64) -> CalibrationCell {
+    let margin = if of_margin > 0.0 { Shape::PAIR.margin } else { NO_SHELTER };
+    let shape = Shape { blocks: BLOCKS, reported, margin, ..Shape::PAIR };
+    CalibrationCell::of_one(row, move |request| {
+        let wrong = repeat(request, |repetition| {
+            let noise = |_: &mut _| apart(of_margin * THETA);
+            let campaign = run(request, &shape, &noise, repetition)?;
+            Ok(if of_margin > 0.0 {
+                campaign.primary().any(|one| one.verdict == Verdict::Equivalent)
+            } else {
+                campaign.says_different()
+            })
+        })?;
+        Ok(Rate::of(wrong))
+    })
 }
 
 /// Every subject but the reference differs by so much, on the scale of logarithms.

@@ -26,6 +26,12 @@ impl Rate {
         rate
     }
 
+    /// Counts of so many things, each of which happened or not in each of these outcomes.
+    pub(crate) fn of_each(count: usize, outcomes: &[impl AsRef<[bool]>]) -> Vec<Self> {
+        let of = |index: usize| Self::of(outcomes.iter().map(|one| one.as_ref()[index]));
+        (0..count).map(of).collect()
+    }
+
     /// The share; 0 of nothing.
     pub fn share(&self) -> f64 {
         f64::from(self.hits) / f64::from(self.tries.max(1))

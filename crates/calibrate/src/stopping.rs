@@ -3,11 +3,12 @@
 use crate::CalibrationRequest;
 use crate::answers::{failing_alike, gated};
 use crate::campaigns::{Case, SimulatedCampaign, plan, records, repeat};
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::draws::Draws;
 use crate::quantities::apart;
 use crate::rate::Rate;
 use crate::synthetic::{self, Shape, THETA};
-use crate::table::{CalibrationRow, Limit};
+use crate::table::Limit;
 use analysis::GateOutcome;
 use contract::Result;
 use model::{Findings, Plan, Record, Role, Verdict};
@@ -29,19 +30,26 @@ const ENDED: &str = "S2";
 /// Of the others so many rows are counted.
 const JUDGED_ONCE: usize = 2;
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for scenario in SCENARIOS {
-        let mut counted = counted(scenario);
-        if !counted.iter().any(|(name, ..)| name.contains(request.only)) {
-            continue;
-        }
+pub(crate) fn cells() -> Vec<CalibrationCell> {
+    let mut cells: Vec<CalibrationCell> = SCENARIOS.into_iter().map(looked_at).collect();
+    cells.extend([found_early(), gates(), failures()]);
+    cells
+}
+
+/// Campaigns of the same thing, adaptive and fixed ones.
+fn looked_at(scenario: &'static str) -> CalibrationCell {
+    let are_ended = scenario == ENDED;
+    let mut rows = counted(scenario);
+    if !are_ended {
+        rows.truncate(JUDGED_ONCE);
+    }
+    let count = rows.len();
+    CalibrationCell::of(rows, move |request| {
         let case = Case::pair(scenario, MOST, 0.0);
         let outcomes = repeat(request, |repetition| {
             let SimulatedCampaign { plan, records, findings } = run(request, &case, repetition)?;
             let fixed = Plan { looks: Vec::new(), ..plan.clone() };
             let of_fixed = analysis::judge(&fixed, &records);
-            let are_ended = scenario == ENDED;
             let fixed_ends_well = are_ended && ends_well(&fixed, &records);
             Ok([
                 differ(&findings),
@@ -51,16 +59,13 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
                 fixed_ends_well || differ(&of_fixed),
             ])
         })?;
-        if scenario != ENDED {
-            counted.truncate(JUDGED_ONCE);
-        }
-        for (index, (name, target, limit)) in counted.into_iter().enumerate() {
-            let rate = Rate::of(outcomes.iter().map(|outcome| outcome[index]));
-            rows.push(CalibrationRow::new(target, name, rate, limit));
-        }
-    }
+        Ok(Rate::of_each(count, &outcomes))
+    })
+}
+
+fn found_early() -> CalibrationCell {
     let name = format!("adaptive, +{EFFECT_PERCENT} % found before the last look, S1");
-    if name.contains(request.only) {
+    CalibrationCell::of_one(PromisedRow::new(None, name, Limit::None), |request| {
         let case = Case::pair("S1", MOST, EFFECT_PERCENT);
         let early = repeat(request, |repetition| {
             let campaign = run(request, &case, repetition)?;
@@ -70,27 +75,21 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
             });
             Ok(is_early)
         })?;
-        rows.push(CalibrationRow::new(None, name, Rate::of(early), Limit::None));
-    }
-    rows.extend(gates(request)?);
-    rows.extend(failures(request)?);
-    Ok(rows)
+        Ok(Rate::of(early))
+    })
 }
 
 /// What is counted of each campaign, with its target; first what needs no campaign that is judged
 /// after each of its blocks.
-fn counted(scenario: &str) -> Vec<(String, Option<u8>, Limit)> {
+fn counted(scenario: &str) -> Vec<PromisedRow> {
     let most = Limit::AtMost(MOST_WRONG);
+    let row = |name: &str, limit| PromisedRow::new(Some(5), format!("{name}, {scenario}"), limit);
     vec![
-        (format!("adaptive, better or worse of the same thing, {scenario}"), Some(5), most),
-        (format!("peeking after every block, {scenario}"), Some(5), Limit::AtLeast(LEAST_PEEKING)),
-        (format!("adaptive, ended after the block that looks best, {scenario}"), Some(5), most),
-        (format!("fixed, ended after the block that looks best, {scenario}"), Some(5), most),
-        (
-            format!("fixed, ended where it looks best, or else at its end, {scenario}"),
-            Some(5),
-            most,
-        ),
+        row("adaptive, better or worse of the same thing", most),
+        row("peeking after every block", Limit::AtLeast(LEAST_PEEKING)),
+        row("adaptive, ended after the block that looks best", most),
+        row("fixed, ended after the block that looks best", most),
+        row("fixed, ended where it looks best, or else at its end", most),
     ]
 }
 
@@ -125,70 +124,70 @@ fn ended_after_each(plan: &Plan, records: &[Record]) -> impl Iterator<Item = Fin
 
 /// Gates of adaptive campaigns whose subject is worse by the limit itself, so that both outcomes are
 /// false: ended after any block, and run to their last look.
-fn gates(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let names = [
+fn gates() -> CalibrationCell {
+    let rows = [
         "adaptive, gate breached at its limit, ended where it looks worst",
         "adaptive, gate kept at its limit, ended where it looks best",
         "adaptive, gate breached at its limit",
         "adaptive, gate kept at its limit",
-    ];
-    if !names.iter().any(|name| name.contains(request.only)) {
-        return Ok(Vec::new());
-    }
-    let shape = Shape { blocks: MOST, ..Shape::PAIR };
-    let noise = |_: &mut Draws| apart(THETA);
-    let outcomes = repeat(request, |repetition| {
-        let SimulatedCampaign { plan, records, .. } =
-            synthetic::run(request, &shape, &noise, repetition)?;
-        let plan = Plan { looks: LOOKS.to_vec(), ..plan };
-        let [mut is_breached, mut is_kept] = [false; 2];
-        for findings in ended_after_each(&plan, &records) {
-            is_breached |= gated(&findings, GateOutcome::Breached);
-            is_kept |= gated(&findings, GateOutcome::Kept);
-        }
-        let at_its_end = analysis::judge(&plan, &records);
-        Ok([
-            is_breached,
-            is_kept,
-            gated(&at_its_end, GateOutcome::Breached),
-            gated(&at_its_end, GateOutcome::Kept),
-        ])
-    })?;
-    let row = |(index, name): (usize, &str)| {
-        let rate = Rate::of(outcomes.iter().map(|outcome| outcome[index]));
-        CalibrationRow::new(Some(5), name, rate, Limit::AtMost(MOST_WRONG))
-    };
-    Ok(names.into_iter().enumerate().map(row).collect())
+    ]
+    .map(at_most_wrong);
+    let count = rows.len();
+    CalibrationCell::of(rows, move |request| {
+        let shape = Shape { blocks: MOST, ..Shape::PAIR };
+        let noise = |_: &mut Draws| apart(THETA);
+        let outcomes = repeat(request, |repetition| {
+            let SimulatedCampaign { plan, records, .. } =
+                synthetic::run(request, &shape, &noise, repetition)?;
+            let plan = Plan { looks: LOOKS.to_vec(), ..plan };
+            let [mut is_breached, mut is_kept] = [false; 2];
+            for findings in ended_after_each(&plan, &records) {
+                is_breached |= gated(&findings, GateOutcome::Breached);
+                is_kept |= gated(&findings, GateOutcome::Kept);
+            }
+            let at_its_end = analysis::judge(&plan, &records);
+            Ok([
+                is_breached,
+                is_kept,
+                gated(&at_its_end, GateOutcome::Breached),
+                gated(&at_its_end, GateOutcome::Kept),
+            ])
+        })?;
+        Ok(Rate::of_each(count, &outcomes))
+    })
 }
 
 /// Campaigns of a fixed number of blocks whose subjects fail alike, ended after whichever block says that
 /// they do not.
-fn failures(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let names = [
+fn failures() -> CalibrationCell {
+    let rows = [
         "fixed, failures differ, ended after the block that looks best",
         "fixed, gate breached by failures, ended where it looks worst",
-    ];
-    if !names.iter().any(|name| name.contains(request.only)) {
-        return Ok(Vec::new());
-    }
-    let shape = Shape { blocks: MOST, ..Shape::PAIR };
-    let outcomes = repeat(request, |repetition| {
-        let noise = |_: &mut Draws| failing_alike(0.0);
-        let SimulatedCampaign { plan, records, .. } =
-            synthetic::run(request, &shape, &noise, repetition)?;
-        let [mut is_unlike, mut is_breached] = [false; 2];
-        for findings in ended_after_each(&plan, &records) {
-            let mut verdicts = findings.failures.iter().filter_map(|count| count.failure_verdict);
-            is_unlike |= verdicts.any(|verdict| verdict != Verdict::Inconclusive);
-            is_breached |= gated(&findings, GateOutcome::Breached);
-        }
-        Ok([is_unlike, is_breached])
-    })?;
-    let row = |(index, name): (usize, &str)| {
-        let rate = Rate::of(outcomes.iter().map(|outcome| outcome[index]));
-        CalibrationRow::new(Some(5), name, rate, Limit::AtMost(MOST_WRONG))
-    };
-    Ok(names.into_iter().enumerate().map(row).collect())
+    ]
+    .map(at_most_wrong);
+    let count = rows.len();
+    CalibrationCell::of(rows, move |request| {
+        let shape = Shape { blocks: MOST, ..Shape::PAIR };
+        let outcomes = repeat(request, |repetition| {
+            let noise = |_: &mut Draws| failing_alike(0.0);
+            let SimulatedCampaign { plan, records, .. } =
+                synthetic::run(request, &shape, &noise, repetition)?;
+            let [mut is_unlike, mut is_breached] = [false; 2];
+            for findings in ended_after_each(&plan, &records) {
+                let mut verdicts =
+                    findings.failures.iter().filter_map(|count| count.failure_verdict);
+                is_unlike |= verdicts.any(|verdict| verdict != Verdict::Inconclusive);
+                is_breached |= gated(&findings, GateOutcome::Breached);
+            }
+            Ok([is_unlike, is_breached])
+        })?;
+        Ok(Rate::of_each(count, &outcomes))
+    })
+}
+
+/// A row of which so many may be wrong.
+fn at_most_wrong(name: &str) -> PromisedRow {
+    PromisedRow::new(Some(5), name, Limit::AtMost(MOST_WRONG))
 }
 
 /// Whether any primary finding says "better" or "worse".

@@ -1,11 +1,10 @@
 //! Target 8 of numbers that were imported: caveats of tables without and with their fault.
 
-use crate::CalibrationRequest;
 use crate::campaigns::repeat;
+use crate::cell::{CalibrationCell, PromisedRow};
 use crate::imported_tables::{Drift, RowOrder, TableNoise, TableNumbers, TableShape, imported};
 use crate::rate::Rate;
-use crate::table::{CalibrationRow, Limit};
-use contract::Result;
+use crate::table::Limit;
 use model::{CaveatCode, Findings};
 
 /// Target 8 (docs/method.md#m-targets).
@@ -135,35 +134,33 @@ fn copies() -> Vec<TableFault> {
     ]
 }
 
-pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
-    let mut rows = Vec::new();
-    for (name, shape, codes) in WITHOUT_FAULT {
-        let runs = shape.runs;
-        let row = |code: &CaveatCode| format!("false alarm {code}, {name}, {runs} runs of each");
-        let named: Vec<String> = codes.iter().map(row).collect();
-        if !named.iter().any(|name| name.contains(request.only)) {
-            continue;
-        }
+pub(crate) fn cells() -> Vec<CalibrationCell> {
+    let without = WITHOUT_FAULT.into_iter().map(|(name, shape, codes)| sound(name, shape, codes));
+    without.chain(faults().into_iter().chain(copies()).map(faulty)).collect()
+}
+
+fn sound(name: &str, shape: TableShape, codes: &'static [CaveatCode]) -> CalibrationCell {
+    let runs = shape.runs;
+    let row = |code: &CaveatCode| {
+        let name = format!("false alarm {code}, {name}, {runs} runs of each");
+        PromisedRow::new(Some(8), name, Limit::AtMost(MOST_FALSE_ALARMS))
+    };
+    CalibrationCell::of(codes.iter().map(row), move |request| {
         let raised = repeat(request, |repetition| {
             let findings = imported(&shape, repetition)?;
             Ok(codes.iter().map(|code| carries(&findings, *code)).collect::<Vec<bool>>())
         })?;
-        for (index, name) in named.into_iter().enumerate() {
-            let rate = Rate::of(raised.iter().map(|codes| codes[index]));
-            let limit = Limit::AtMost(MOST_FALSE_ALARMS);
-            rows.push(CalibrationRow::new(Some(8), name, rate, limit));
-        }
-    }
-    for TableFault { code, name, shape, limit } in faults().into_iter().chain(copies()) {
-        let name = format!("{code} told of: {name}, {} runs of each", shape.runs);
-        if !name.contains(request.only) {
-            continue;
-        }
+        Ok(Rate::of_each(codes.len(), &raised))
+    })
+}
+
+fn faulty(TableFault { code, name, shape, limit }: TableFault) -> CalibrationCell {
+    let name = format!("{code} told of: {name}, {} runs of each", shape.runs);
+    let target = (limit != Limit::None).then_some(8);
+    CalibrationCell::of_one(PromisedRow::new(target, name, limit), move |request| {
         let told = repeat(request, |repetition| Ok(carries(&imported(&shape, repetition)?, code)))?;
-        let target = (limit != Limit::None).then_some(8);
-        rows.push(CalibrationRow::new(target, name, Rate::of(told), limit));
-    }
-    Ok(rows)
+        Ok(Rate::of(told))
+    })
 }
 
 /// Whether a finding, or the campaign itself, carries this caveat.

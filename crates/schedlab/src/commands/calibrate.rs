@@ -3,20 +3,29 @@
 use crate::cli::Calibrate;
 use crate::exit::ExitCode;
 use crate::output::{print, print_data, tell};
-use calibrate::{CalibrationRequest, FULL, QUICK};
-use contract::{Error, Result};
+use calibrate::{
+    Calibration, CalibrationCell, CalibrationRequest, CalibrationRow, FULL, QUICK, cells,
+};
+use contract::{Error, Interrupt, Result};
 
 pub(super) fn run(arguments: &Calibrate) -> Result<ExitCode> {
     let usual = if arguments.quick { QUICK } else { FULL };
-    let only = arguments.only.clone().unwrap_or_default();
+    let only = arguments.only.as_deref().unwrap_or_default();
+    let cells = cells(only);
+    if cells.is_empty() {
+        return Err(Error::usage(
+            "cannot calibrate",
+            format!("no row's name contains `{only}`"),
+            "`schedlab calibrate --quick` shows all names",
+        ));
+    }
+    let interrupt = Interrupt::default();
     let request = CalibrationRequest {
         catalogue: crate::catalogue(),
         repetitions: arguments.repetitions.unwrap_or(usual),
-        is_quick: arguments.quick,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
-        only: &only,
+        interrupt: &interrupt,
     };
-    let mut problem = None;
     if !arguments.json {
         let kind = if arguments.quick { "quick" } else { "full" };
         print(&format!(
@@ -24,21 +33,33 @@ pub(super) fn run(arguments: &Calibrate) -> Result<ExitCode> {
             request.repetitions
         ))?;
     }
-    let table = calibrate::calibrate(&request, &mut |row| {
-        if !arguments.json {
-            problem = problem.take().or(print(&format!("{}\n", calibrate::text(row))).err());
-        }
+    let rows = count(&cells, &request, &mut |row| {
+        if arguments.json { Ok(()) } else { print(&format!("{}\n", calibrate::text(row))) }
     })?;
-    problem.map_or(Ok(()), Err)?;
-    if table.rows.is_empty() {
-        return Err(Error::usage(
-            "cannot calibrate",
-            format!("no row's name contains `{only}`"),
-            "`schedlab calibrate --quick` shows all names",
-        ));
+    let table = Calibration { repetitions: request.repetitions, is_quick: arguments.quick, rows };
+    conclude(&table, arguments.json)
+}
+
+/// The rows of these cells; `on_row` hears of each as it is counted.
+fn count(
+    cells: &[CalibrationCell],
+    request: &CalibrationRequest<'_>,
+    on_row: &mut dyn FnMut(&CalibrationRow) -> Result<()>,
+) -> Result<Vec<CalibrationRow>> {
+    let mut rows = Vec::new();
+    for cell in cells {
+        for row in cell.rows(&cell.count(request)?) {
+            on_row(&row)?;
+            rows.push(row);
+        }
     }
-    if arguments.json {
-        let text = serde_json::to_string_pretty(&table)
+    Ok(rows)
+}
+
+/// Says whether every target holds, and writes the table where it is to be JSON.
+fn conclude(table: &Calibration, is_json: bool) -> Result<ExitCode> {
+    if is_json {
+        let text = serde_json::to_string_pretty(table)
             .map_err(|error| Error::environment("cannot encode the result", error))?;
         print_data(&format!("{text}\n"))?;
     }
