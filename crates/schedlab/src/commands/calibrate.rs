@@ -1,5 +1,6 @@
 //! `schedlab calibrate`: are our own statistics right?
 
+use super::kernels::ProgressLine;
 use crate::cli::Calibrate;
 use crate::exit::ExitCode;
 use crate::output::{print, print_data, tell};
@@ -40,15 +41,22 @@ pub(super) fn run(arguments: &Calibrate) -> Result<ExitCode> {
     conclude(&table, arguments.json)
 }
 
-/// The rows of these cells; `on_row` hears of each as it is counted.
+/// The rows of these cells; `on_row` hears of each as it is counted. A terminal of standard error shows
+/// meanwhile how many there are.
 fn count(
     cells: &[CalibrationCell],
     request: &CalibrationRequest<'_>,
     on_row: &mut dyn FnMut(&CalibrationRow) -> Result<()>,
 ) -> Result<Vec<CalibrationRow>> {
+    let total: usize = cells.iter().map(|cell| cell.names().count()).sum();
+    let mut line = ProgressLine::new();
     let mut rows = Vec::new();
     for cell in cells {
-        for row in cell.rows(&cell.count(request)?) {
+        let next = cell.names().next().unwrap_or_default();
+        line.draw(&format!("{} of {total} rows counted  {next}", rows.len()));
+        let counts = cell.count(request);
+        line.clear();
+        for row in cell.rows(&counts?) {
             on_row(&row)?;
             rows.push(row);
         }
