@@ -1,13 +1,14 @@
 //! A counted rate and what the count allows it to be.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Normal quantiles of a 99 % interval, and of a one-sided limit of 99 %.
 const Z_INTERVAL: f64 = 2.575_829_303_548_901;
 const Z_LIMIT: f64 = 2.326_347_874_040_841;
 
 /// How often something happened.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rate {
     /// How often it happened.
     pub hits: u32,

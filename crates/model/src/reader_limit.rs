@@ -258,6 +258,14 @@ pub static CACHE_DOCUMENT_BYTES: ReaderLimit = ReaderLimit::of(
     "remove its entry from the cache",
 );
 
+/// Bytes of the checkpoint of a calibration; one of all rows has some forty thousand.
+pub static CALIBRATION_BYTES: ReaderLimit = ReaderLimit::of(
+    "CALIBRATION_BYTES",
+    1 << 20,
+    "bytes of a checkpoint of a calibration",
+    "name a file that is not there yet: the calibration begins anew in it",
+);
+
 /// Seconds of processor time of a command that reads what others may have written: what no other
 /// limit foresaw ends here. An import of 500,000 rows may take three (`cargo xtask bars`).
 pub static READER_SECONDS: ReaderLimit =
@@ -307,7 +315,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 46] = [
+pub static READER_LIMITS: [&ReaderLimit; 47] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -354,6 +362,7 @@ pub static READER_LIMITS: [&ReaderLimit; 46] = [
     &CAMPAIGN_EXPANSION,
     &CAMPAIGN_HELD,
     &READER_SECONDS,
+    &CALIBRATION_BYTES,
 ];
 
 impl Plan {

@@ -1,5 +1,6 @@
 //! The command line's words.
 
+pub(crate) mod calibrate;
 pub(crate) mod capacity;
 pub(crate) mod compare;
 pub(crate) mod figures;
@@ -125,7 +126,8 @@ pub(crate) enum Action {
     /// What observing costs on this machine
     BenchSelf(Json),
     /// False positives and power of our own statistics, by simulation
-    Calibrate(Calibrate),
+    #[command(after_help = calibrate::HELP)]
+    Calibrate(calibrate::Calibrate),
     /// Shell completions on standard output
     Completions {
         /// Which shell
@@ -360,25 +362,6 @@ fn alpha(text: &str) -> Result<f64, String> {
         Ok(alpha) if (0.001..=0.2).contains(&alpha) => Ok(alpha),
         _ => Err("a level lies between 0.001 and 0.2".to_owned()),
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Calibrate {
-    /// Some seconds: bounds are as wide as so few repetitions ask for
-    #[arg(long, conflicts_with = "full")]
-    pub quick: bool,
-    /// Every target with 20,000 repetitions (the default)
-    #[arg(long)]
-    pub full: bool,
-    /// Other than the usual number of repetitions
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub repetitions: Option<u32>,
-    /// Only rows whose name contains this
-    #[arg(long, value_name = "TEXT")]
-    pub only: Option<String>,
-    /// JSON instead of text
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Args)]

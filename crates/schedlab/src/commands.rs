@@ -7,6 +7,7 @@ mod calibrate;
 #[cfg(any(feature = "server", feature = "top"))]
 mod campaign_loading;
 mod capacity;
+mod checkpoint;
 mod compare;
 mod context;
 mod dispatch;

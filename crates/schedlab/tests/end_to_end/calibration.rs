@@ -1,8 +1,10 @@
 //! Our own statistics against their targets, through the real planner and judge.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, errors, wait_until};
 use model::CaveatCode;
+use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
+use std::process::Stdio;
 
 const TABLE: &str = include_str!("../../../../docs/calibration.md");
 const METHOD: &str = include_str!("../../../../docs/method.md");
@@ -123,6 +125,39 @@ fn the_same_calibration_gives_the_same_table() {
         ["calibrate", "--quick", "--json", "--repetitions", "20", "--only", "S1, 10 blocks"];
     assert_eq!(bench.expect(0, &arguments), bench.expect(0, &arguments));
     bench.expect(2, &["calibrate", "--only", "no such row"]);
+}
+
+#[test]
+fn an_interrupted_calibration_goes_on_from_its_checkpoint_and_another_one_is_refused() {
+    let bench = Bench::new();
+    let file = bench.path().join("calibration.jsonl");
+    let path = file.display().to_string();
+    let plain =
+        |repetitions| vec!["calibrate", "--repetitions", repetitions, "--only", "false positives"];
+    let kept = |repetitions| [plain(repetitions), vec!["--checkpoint", path.as_str()]].concat();
+    let mut command = bench.command(&kept("60"));
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("a cell of the calibration is counted", || {
+        std::fs::read_to_string(&file).is_ok_and(|text| text.lines().count() > 1)
+    });
+    let pid = Pid::from_raw(child.id().cast_signed()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let said = errors(&ended);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.contains("The same command goes on from there"), "{said}");
+    let other = bench.run(&kept("61"));
+    let said = errors(&other);
+    assert_eq!((other.status.code(), other.stdout.len()), (Some(2), 0), "{said}");
+    assert!(said.contains("it has 60 campaigns in each row, and 61 are asked for"), "{said}");
+    let whole = bench.run(&kept("60"));
+    let said = errors(&whole);
+    assert!(said.contains("are not counted again"), "{said}");
+    let undisturbed = bench.run(&plain("60"));
+    let [whole, undisturbed] =
+        [whole, undisturbed].map(|output| String::from_utf8(output.stdout).unwrap());
+    assert_eq!(whole, undisturbed);
+    assert_eq!(heads(&whole).len(), 24 + 2 * 6, "{whole}");
 }
 
 /// What was counted of a row, in percent, as it stands there.
