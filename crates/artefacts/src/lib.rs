@@ -17,6 +17,6 @@ mod tree;
 pub use error::{Error, ErrorKind, Result};
 pub use guest_path::{MERGED, guest_path};
 pub use regular_file::{open_regular, read_entry, read_regular};
-pub use removal::remove_tree;
+pub use removal::{GRACE_PERIOD, open_directory, remove_tree, sweep_left};
 pub use replaced_file::replace;
 pub use tree::files_below;

@@ -1,13 +1,12 @@
 //! The directory below which the views of a build lie. It is locked as long as the build goes on:
 //! nobody holds the lock of one of a build that was killed, and it goes when the next build begins.
 
-use artefacts::remove_tree;
-use rustix::fs::{Mode, OFlags, open};
+use artefacts::{GRACE_PERIOD, open_directory, remove_tree, sweep_left};
 use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,8 +17,6 @@ const PREFIX: &str = "schedlab-build-";
 const NUMBERS: u32 = 1_000;
 /// Until it is locked nobody else may open it, and so hold its lock.
 const DIRECTORY_MODE: u32 = 0o700;
-/// Between making one and locking it lies an instant: so young a one is left alone.
-const YOUNG: Duration = Duration::from_secs(60);
 
 /// A directory that was not there before, and its lock.
 #[derive(Debug)]
@@ -32,7 +29,7 @@ impl ViewRoot {
     /// A new one in this directory, which its user alone may enter yet. Those that were left there
     /// go first.
     pub(crate) fn within(parent: &Path) -> io::Result<Self> {
-        sweep(parent, YOUNG);
+        sweep(parent, GRACE_PERIOD);
         for number in 0..NUMBERS {
             if let Some(made) = Self::made(parent.join(format!("{PREFIX}{number}")))? {
                 return Ok(made);
@@ -56,7 +53,7 @@ impl ViewRoot {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
             outcome => outcome?,
         }
-        let lock = opened(&path)?;
+        let lock = open_directory(&path)?;
         if lock.try_lock().is_err() {
             // Nothing lies in it; one that is gone already is what is wanted.
             let _ = fs::remove_dir(&path);
@@ -73,31 +70,9 @@ impl Drop for ViewRoot {
     }
 }
 
-/// Removes what builds left that were killed. What cannot be removed stays: it is in nobody's way.
+/// Removes what builds left that were killed.
 fn sweep(parent: &Path, young: Duration) {
-    for entry in parent.read_dir().into_iter().flatten().flatten() {
-        let is_named = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
-        if is_named && is_left(&entry.path(), young) {
-            // It follows no link in it, and is as deep as a build user likes.
-            let _ = remove_tree(&entry.path());
-        }
-    }
-}
-
-/// Whether it is a directory of this user, and no process holds it.
-fn is_left(path: &Path, young: Duration) -> bool {
-    let Ok(directory) = opened(path) else { return false };
-    let Ok(metadata) = directory.metadata() else { return false };
-    let age = metadata.modified().ok().and_then(|time| time.elapsed().ok());
-    metadata.uid() == geteuid().as_raw()
-        && age.is_some_and(|age| age >= young)
-        && directory.try_lock().is_ok()
-}
-
-/// The directory of this name, and nothing else that another user may put there.
-fn opened(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(File::from(open(path, flags, Mode::empty())?))
+    sweep_left(parent, PREFIX, young, &[geteuid().as_raw()]);
 }
 
 #[cfg(test)]
@@ -114,7 +89,7 @@ mod tests {
         fs::create_dir_all(at("schedlab-build-1/home/tmp")).unwrap();
         fs::create_dir(at("elsewhere")).unwrap();
         symlink(at("elsewhere"), at("schedlab-build-2")).unwrap();
-        sweep(parent.path(), YOUNG);
+        sweep(parent.path(), GRACE_PERIOD);
         assert!(at("schedlab-build-1").exists(), "it may be locked in an instant");
         sweep(parent.path(), Duration::ZERO);
         assert!(!at("schedlab-build-1").exists());

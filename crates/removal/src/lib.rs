@@ -5,6 +5,10 @@
 //!
 //! This crate must not know whose directory it is, nor what lies in it.
 
+mod left;
+
+pub use left::{GRACE_PERIOD, open_directory, sweep_left};
+
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};

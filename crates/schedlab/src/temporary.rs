@@ -3,24 +3,22 @@
 //! next one is made.
 
 use crate::environment::NOBODY;
-use rustix::fs::{Mode, OFlags, open};
 use rustix::process::geteuid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::fs::{File, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use sys::{GRACE_PERIOD, sweep_left};
 
 /// Names of all of them begin so.
 const PREFIX: &str = "schedlab-temporary-";
 /// Its user only: a bundle may be private, and who can open a directory can hold its lock.
 const DIRECTORY_MODE: u32 = 0o700;
-/// Between making one and locking it lies an instant: so young a one is left alone.
-const YOUNG: Duration = Duration::from_secs(60);
 
 /// Between two attempts to remove what is in use.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -121,7 +119,7 @@ impl TemporaryDirectory {
     /// A new one in this directory, for this purpose, which its user alone may enter. Those that were
     /// left there go first. A signal that asks for an end removes it, too.
     pub(crate) fn within(parent: &Path, purpose: &str) -> io::Result<Self> {
-        sweep(parent, YOUNG);
+        sweep(parent, GRACE_PERIOD);
         hear()?;
         let prefix = format!("{PREFIX}{purpose}-");
         let mut held = lock_held();
@@ -150,39 +148,18 @@ impl Drop for TemporaryDirectory {
     }
 }
 
-/// Removes what processes left that were killed. What cannot be removed stays: it is in nobody's
-/// way.
+/// Removes what processes of this user left that were killed; of root also what it gave to nobody.
 fn sweep(parent: &Path, young: Duration) {
-    for entry in parent.read_dir().into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(PREFIX) && is_left(&entry.path(), young)
-        {
-            // It follows no link in it, and is as deep as its owner likes.
-            let _ = sys::remove_tree(&entry.path());
-        }
-    }
-}
-
-/// Whether it is a directory of this user, or that root gave to nobody, and no process holds it.
-fn is_left(path: &Path, young: Duration) -> bool {
-    let Ok(directory) = opened(path) else { return false };
-    let Ok(metadata) = directory.metadata() else { return false };
     let own = geteuid();
-    let is_own = metadata.uid() == own.as_raw() || (own.is_root() && metadata.uid() == NOBODY);
-    let age = metadata.modified().ok().and_then(|time| time.elapsed().ok());
-    is_own && age.is_some_and(|age| age >= young) && directory.try_lock().is_ok()
-}
-
-/// The directory of this name, and nothing else that its owner may put there in an instant: a pipe
-/// would keep its reader waiting, and a link lead elsewhere.
-fn opened(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(File::from(open(path, flags, Mode::empty())?))
+    let owners: &[u32] = if own.is_root() { &[0, NOBODY] } else { &[own.as_raw()] };
+    sweep_left(parent, PREFIX, young, owners);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fs::{CWD, FileType, mkdirat, mknodat, openat};
+    use rustix::fs::{Mode, OFlags, mkdirat, openat};
+    use std::os::unix::fs::MetadataExt;
 
     #[test]
     fn what_a_killed_process_left_goes_and_what_is_in_use_stays() {
@@ -193,7 +170,7 @@ mod tests {
         std::fs::create_dir(&left).unwrap();
         std::fs::write(left.join("file"), "x").unwrap();
         std::fs::create_dir(parent.path().join("of-somebody-else")).unwrap();
-        sweep(parent.path(), YOUNG);
+        sweep(parent.path(), GRACE_PERIOD);
         assert_eq!(count(), 3, "it is young");
         sweep(parent.path(), Duration::ZERO);
         assert_eq!((count(), left.exists(), used.path().exists()), (2, false, true));
@@ -246,24 +223,5 @@ mod tests {
         let sweeper = std::thread::Builder::new().stack_size(STACK);
         sweeper.spawn(move || sweep(&path, Duration::ZERO)).unwrap().join().unwrap();
         assert!(!left.exists());
-    }
-
-    #[test]
-    fn what_stands_in_the_place_of_a_directory_is_neither_waited_for_nor_followed() {
-        let parent = tempfile::tempdir().unwrap();
-        let at = |name: &str| parent.path().join(format!("{PREFIX}{name}"));
-        let (target, pipe, link) = (at("target"), at("pipe"), at("link"));
-        std::fs::create_dir(&target).unwrap();
-        mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
-        std::os::unix::fs::symlink(&target, &link).unwrap();
-        let held = opened(&target).unwrap();
-        held.try_lock().unwrap();
-        // Nobody writes into the pipe: opened as a file it would block for ever.
-        for other in [&pipe, &link, &at("nothing")] {
-            assert!(opened(other).is_err(), "{}", other.display());
-            assert!(!is_left(other, Duration::ZERO), "{}", other.display());
-        }
-        sweep(parent.path(), Duration::ZERO);
-        assert_eq!(parent.path().read_dir().unwrap().count(), 3);
     }
 }

@@ -62,7 +62,7 @@ pub use pressure::Pressure;
 pub use private_directory::PrivateDirectory;
 pub use process::{Process, ProcessStat, was_stopped};
 pub use regular_file::{open_regular, read_regular};
-pub use removal::remove_tree;
+pub use removal::{GRACE_PERIOD, open_directory, remove_tree, sweep_left};
 pub use resource_usage::{resource_usage, thread_major_faults, usage_between};
 pub use sched_ext::SchedExt;
 pub use schedstat::{TaskSchedstat, ThreadSchedstat, waited_ns_by_cpu};
