@@ -144,8 +144,7 @@ fn assemble(
     format: &str,
     [files, digest]: [String; 2],
 ) -> Result<Assembled, Trouble> {
-    let subjects = subjects(table, settings)?;
-    let primary = primary(table)?;
+    let (subjects, primary) = (subjects(table, settings)?, primary(table)?);
     let (labels, executions) = (Labels::of(table)?, ExecutionLevels::of(table));
     table.fixed.clone_from(&executions.fixed);
     refuse_many(table, &subjects, primary.len(), labels.all.len(), settings)?;
@@ -205,6 +204,7 @@ fn assemble(
         options: Vec::new(),
         notes: Vec::new(),
         ended_at_look: None,
+        repeated_blocks: Vec::new(),
     };
     Ok(Assembled { plan, records, executions })
 }

@@ -380,13 +380,7 @@ fn stop(campaign: &mut Campaign, blocks: u32, on_event: &mut dyn FnMut(Event)) -
 
 /// Whether a resumed campaign appended this block's repetition already.
 fn was_repeated(campaign: &Campaign, block: &model::Block) -> bool {
-    let beginning = repeat_note(block.index);
-    campaign.plan().notes.iter().any(|note| note.starts_with(&beginning))
-}
-
-/// The beginning of the note; people count blocks from 1.
-pub(crate) fn repeat_note(block: u32) -> String {
-    format!("block {} runs again at the end, in a new order", block + 1)
+    campaign.plan().blocks_run_again().contains(&block.index)
 }
 
 /// Appends a block's repetition to the plan.
@@ -404,8 +398,7 @@ fn repeat(
         return Ok(());
     }
     let again = plan.blocks.iter().map(|block| block.index).max().unwrap_or(0) + 1;
-    plan.blocks.push(plan::repeat_block(&plan, &block, again));
-    plan.notes.push(format!("{}: {cause}", repeat_note(index)));
+    plan.run_again(plan::repeat_block(&plan, &block, again), index, cause);
     tracing::debug!(block = index + 1, cause, again = again + 1, "a block runs again");
     campaign.save_plan(&plan)?;
     on_event(Event::BlockRepeated { block: index, again });

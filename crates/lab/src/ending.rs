@@ -1,7 +1,6 @@
 //! Whether a campaign ended as its state says (docs/method.md#m-evidence): the word of `state.json`
 //! is held against the records.
 
-use crate::campaign::repeat_note;
 use crate::schedule::is_hopeless;
 use contract::Result;
 use model::{Block, Caveat, CaveatCode, Plan, Record};
@@ -116,9 +115,9 @@ fn unrecorded(loaded: &LoadedCampaign) -> Option<String> {
     }
     let recorded = Recorded::of(plan, &loaded.records);
     let open: Vec<&Block> = plan.blocks.iter().filter(|block| !recorded.is_whole(block)).collect();
-    let noted: BTreeSet<u32> = plan.notes.iter().filter_map(|note| repeated_block(note)).collect();
+    let run_again = plan.blocks_run_again();
     let (repeated, missing): (Vec<&Block>, Vec<&Block>) =
-        open.iter().copied().partition(|block| noted.contains(&block.index));
+        open.iter().copied().partition(|block| run_again.contains(&block.index));
     let added = added_blocks(loaded).filter(|added| *added < repeated.len());
     if missing.is_empty() && added.is_none() {
         return None;
@@ -156,8 +155,8 @@ fn added_blocks(loaded: &LoadedCampaign) -> Option<usize> {
     Some(loaded.plan.blocks.len().saturating_sub(planned))
 }
 
-/// The blocks behind the first `planned` ones, each with the one that it runs again, as the notes
-/// of the plan name it.
+/// The blocks behind the first `planned` ones, each with the one that it runs again, as the plan
+/// says it.
 pub fn repetitions(plan: &Plan, planned: usize) -> Vec<(&Block, Option<&Block>)> {
     let added = plan.blocks.get(planned..).unwrap_or_default();
     if added.is_empty() {
@@ -165,9 +164,16 @@ pub fn repetitions(plan: &Plan, planned: usize) -> Vec<(&Block, Option<&Block>)>
     }
     let blocks: BTreeMap<u32, &Block> =
         plan.blocks.iter().map(|block| (block.index, block)).collect();
-    let original = |note: &String| blocks.get(&repeated_block(note)?).copied();
-    let mut originals = plan.notes.iter().filter_map(original);
-    added.iter().map(|block| (block, originals.next())).collect()
+    if plan.repeated_blocks.is_empty() {
+        // Notes alone tell them, in the order in which they were added.
+        let known = |index: u32| blocks.get(&index).copied();
+        let mut originals = plan.blocks_of_notes().filter_map(known);
+        return added.iter().map(|block| (block, originals.next())).collect();
+    }
+    let originals: BTreeMap<u32, u32> =
+        plan.repeated_blocks.iter().map(|one| (one.index, one.runs_again)).collect();
+    let original = |index: u32| blocks.get(originals.get(&index)?).copied();
+    added.iter().map(|block| (block, original(block.index))).collect()
 }
 
 /// Whether a block that was added is none that runs again: it has other sittings than the block that
@@ -183,7 +189,7 @@ fn unfounded(loaded: &LoadedCampaign) -> Option<String> {
     let number = u64::from(block.index) + 1;
     Some(match original {
         None => format!(
-            "plan.json: block {number} was added, and no note says which block it runs again"
+            "plan.json: block {number} was added, and nothing says which block it runs again"
         ),
         Some(original) => format!(
             "plan.json: block {number} was added, and has other trials than block {}, which it runs \
@@ -223,13 +229,6 @@ pub fn resumed(loaded: &LoadedCampaign) -> Option<String> {
         parts.push(counted(repeated, "record repeats a trial", "records repeat a trial"));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-/// The block of which a note says that it was cut off and runs again under another number.
-fn repeated_block(note: &str) -> Option<u32> {
-    let (number, _) = note.strip_prefix("block ")?.split_once(' ')?;
-    let index = number.parse::<u32>().ok()?.checked_sub(1)?;
-    note.starts_with(&repeat_note(index)).then_some(index)
 }
 
 /// Whether an adaptive campaign ended after so many whole blocks by its rule, and no record is of a
@@ -294,23 +293,5 @@ impl<'a> Recorded<'a> {
 
     fn is_whole(&self, block: &Block) -> bool {
         trials(std::slice::from_ref(block)).all(|trial| self.has(&trial))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_note_names_the_block_that_runs_again_and_no_other_does() {
-        for index in [0, 1, 10, 4_000_000_000] {
-            let note = format!("{}: it was cut off", repeat_note(index));
-            assert_eq!(repeated_block(&note), Some(index), "{note}");
-        }
-        for other in ["", "block", "block 1", "block 0 runs again at the end, in a new order"] {
-            assert_eq!(repeated_block(other), None, "{other}");
-        }
-        let twice = repeat_note(1).replace("block 2", "block +2");
-        assert_eq!(repeated_block(&twice), None, "{twice}");
     }
 }

@@ -30,14 +30,18 @@ pub const FACTS_PLAN_FORMAT: &str = "schedlab.plan/10";
 /// versions before would not read which, and would take the digest of the end for that of another
 /// end.
 pub const LOOK_PLAN_FORMAT: &str = "schedlab.plan/11";
-/// Versions of it that are read. Before the eleventh, a note alone told which look ended a campaign
-/// ([`crate::Plan::ending_look`]). Before the tenth, caveats alone told what the importer had
-/// established ([`crate::DecidingFacts`]). Before the ninth, what was given together with numbers
-/// was told by a caveat alone, and decided. Before the eighth, parts were told by a caveat alone,
-/// and had a verdict. Before the seventh, nobody recorded the order of an import. The third has no
-/// pace. The second has claims about one metric each and none across workloads; the first has no
-/// comparisons within a factor, and claims about one comparison each.
-pub const PLAN_FORMATS: [&str; 11] = [
+/// `plan.json` with blocks that run others again. A reader of the versions before would not read
+/// which, and would take the digest of the end for that of another end.
+pub const REPEATED_PLAN_FORMAT: &str = "schedlab.plan/12";
+/// Versions of it that are read. Before the twelfth, notes alone told which blocks run again
+/// ([`crate::Plan::blocks_run_again`]). Before the eleventh, a note alone told which look ended a
+/// campaign ([`crate::Plan::ending_look`]). Before the tenth, caveats alone told what the importer
+/// had established ([`crate::DecidingFacts`]). Before the ninth, what was given together with
+/// numbers was told by a caveat alone, and decided. Before the eighth, parts were told by a caveat
+/// alone, and had a verdict. Before the seventh, nobody recorded the order of an import. The third
+/// has no pace. The second has claims about one metric each and none across workloads; the first
+/// has no comparisons within a factor, and claims about one comparison each.
+pub const PLAN_FORMATS: [&str; 12] = [
     PLAN_FORMAT,
     "schedlab.plan/2",
     "schedlab.plan/1",
@@ -49,6 +53,7 @@ pub const PLAN_FORMATS: [&str; 11] = [
     GIVEN_PLAN_FORMAT,
     FACTS_PLAN_FORMAT,
     LOOK_PLAN_FORMAT,
+    REPEATED_PLAN_FORMAT,
 ];
 /// A line of `records.jsonl`.
 pub const RECORD_FORMAT: &str = "schedlab.record/5";

@@ -43,6 +43,7 @@ mod quantity;
 mod reader_limit;
 mod record;
 mod records;
+mod repeated_blocks;
 mod sample;
 mod shared_name;
 mod shared_parts;
@@ -79,9 +80,9 @@ pub use finding::{
 pub use format::{
     FACTS_PLAN_FORMAT, FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES, FINDINGS_FORMAT,
     FINDINGS_FORMATS, GIVEN_PLAN_FORMAT, LOOK_PLAN_FORMAT, ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT,
-    PARTS_PLAN_FORMAT, PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT, RECORD_FORMATS, REPORT_FORMAT,
-    RESTED_PLAN_FORMAT, TREND_FINDINGS_FORMAT, TREND_REPORT_FORMAT, UNBOUND_RECORD_FORMATS,
-    VENUE_PLAN_FORMAT,
+    PARTS_PLAN_FORMAT, PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT, RECORD_FORMATS,
+    REPEATED_PLAN_FORMAT, REPORT_FORMAT, RESTED_PLAN_FORMAT, TREND_FINDINGS_FORMAT,
+    TREND_REPORT_FORMAT, UNBOUND_RECORD_FORMATS, VENUE_PLAN_FORMAT,
 };
 pub use given::{DEFAULT_ALPHA, GivenChoices};
 pub use histogram::{Histogram, HistogramError};
@@ -102,8 +103,8 @@ pub use parameters::{ParameterValue, Parameters};
 pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
-    Background, BackgroundSession, Block, Plan, STOPPED_AT_LOOK, SimSettings, Sitting, Trial,
-    UseCase, Variant, WorkloadPlan,
+    Background, BackgroundSession, Block, Plan, RepeatedBlock, STOPPED_AT_LOOK, SimSettings,
+    Sitting, Trial, UseCase, Variant, WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,

@@ -3,8 +3,8 @@
 use crate::{
     Claim, ClaimShape, Comparisons, FACTS_PLAN_FORMAT, GIVEN_PLAN_FORMAT, Imported,
     LOOK_PLAN_FORMAT, Metric, ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PARTS_PLAN_FORMAT,
-    PLAN_FORMAT, Pace, Parameters, RESTED_PLAN_FORMAT, Subject, VENUE_PLAN_FORMAT, VenueSettings,
-    VmSettings, sum_ns,
+    PLAN_FORMAT, Pace, Parameters, REPEATED_PLAN_FORMAT, RESTED_PLAN_FORMAT, Subject,
+    VENUE_PLAN_FORMAT, VenueSettings, VmSettings, sum_ns,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -101,6 +101,10 @@ pub struct Plan {
     /// Plans before the eleventh format have none: [`Plan::ending_look`] is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at_look: Option<u32>,
+    /// Blocks that were added to run others again, in the order in which they were added. Plans
+    /// before the twelfth format have none: [`Plan::blocks_run_again`] is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeated_blocks: Vec<RepeatedBlock>,
 }
 
 /// One workload with its parameters and what is asked of it.
@@ -241,6 +245,15 @@ impl Block {
     }
 }
 
+/// A block that was added while a campaign ran, and the one that it runs again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepeatedBlock {
+    /// Index of the block that was added.
+    pub index: u32,
+    /// Index of the block that it runs again.
+    pub runs_again: u32,
+}
+
 /// All that runs for one subject in one block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sitting {
@@ -370,7 +383,9 @@ impl Plan {
     pub fn oldest_format(&self) -> &'static str {
         let mut metrics = self.workloads.iter().flat_map(|workload| &workload.metrics);
         let is_shaped = |claim: &Claim| claim.shape != ClaimShape::default();
-        if self.ended_at_look.is_some() {
+        if !self.repeated_blocks.is_empty() {
+            REPEATED_PLAN_FORMAT
+        } else if self.ended_at_look.is_some() {
             LOOK_PLAN_FORMAT
         } else if self.imported.as_ref().is_some_and(|imported| !imported.facts.are_unwritten()) {
             FACTS_PLAN_FORMAT

@@ -260,6 +260,7 @@ fn draft(
         options: Vec::new(),
         notes: Vec::new(),
         ended_at_look: None,
+        repeated_blocks: Vec::new(),
     };
     settings.venue.write(&mut plan, workloads.iter().any(|one| one.needs_peer));
     Draft {

@@ -230,8 +230,8 @@ impl CampaignDocuments<'_> {
         match &head.end {
             Some(end) if *end != digest_of_end(self.plan, self.state, head) => Some(
                 "state.json and plan.json: how the campaign ended and why, the runs that went on \
-                 with it, its blocks, its notes or the look that ended it are not those that it \
-                 ended with"
+                 with it, its blocks, its notes, which blocks ran again or the look that ended it \
+                 are not those that it ended with"
                     .to_owned(),
             ),
             None if self.began().is_some_and(|began| began.binds_end) => Some(
@@ -488,6 +488,32 @@ mod tests {
             edit(&directory, "plan.json", change);
             let told = told(&load(&directory).unwrap());
             assert!(told.contains("the look that ended it are not those"), "{told}");
+            fs::write(directory.join("plan.json"), before).unwrap();
+        }
+    }
+
+    #[test]
+    fn blocks_that_ran_again_are_bound_with_the_end() {
+        let results = tempfile::tempdir().unwrap();
+        let planned = plan("demo", "digest");
+        let mut campaign = Campaign::create(results.path(), &planned, "", 5, 1).unwrap();
+        campaign.append(&mut record(0, vec![1.0])).unwrap();
+        let mut repeating = planned.clone();
+        let first = planned.blocks[0].clone();
+        repeating.run_again(model::Block { index: 90, ..first }, 0, "told");
+        campaign.save_plan(&repeating).unwrap();
+        campaign.mark_finished().unwrap();
+        let directory = campaign.directory().to_owned();
+        assert_eq!(told(&load(&directory).unwrap()), "");
+        let edits: [fn(&mut Value); 2] = [
+            |plan| plan["repeated_blocks"][0]["runs_again"] = 1.into(),
+            |plan| remove(plan, "repeated_blocks"),
+        ];
+        for change in edits {
+            let before = fs::read_to_string(directory.join("plan.json")).unwrap();
+            edit(&directory, "plan.json", change);
+            let told = told(&load(&directory).unwrap());
+            assert!(told.contains("which blocks ran again"), "{told}");
             fs::write(directory.join("plan.json"), before).unwrap();
         }
     }

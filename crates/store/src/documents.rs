@@ -129,10 +129,12 @@ pub(crate) fn digest_of_end(plan: &Plan, state: &StateDocument, head: &Head) -> 
         &plan.blocks,
         &plan.notes,
     );
-    // What no look ended has the digest that earlier versions gave it.
-    match plan.ended_at_look {
-        None => digest_of_json(&said),
-        Some(blocks) => digest_of_json(&(said, blocks)),
+    // What no look ended, and of which no block ran again, has the digest that earlier versions
+    // gave it.
+    match (plan.ended_at_look, plan.repeated_blocks.as_slice()) {
+        (None, []) => digest_of_json(&said),
+        (Some(blocks), []) => digest_of_json(&(said, blocks)),
+        (look, repeated) => digest_of_json(&(said, look, repeated)),
     }
 }
 

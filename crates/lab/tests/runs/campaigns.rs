@@ -179,6 +179,9 @@ fn a_block_runs_again_for_a_subject_with_hope_beside_one_that_was_given_up() {
     assert_eq!(count(&loaded, "steady", 5), 1);
     let cause = "block 1 runs again at the end, in a new order: a trial broke a validity rule";
     assert_eq!(loaded.plan.notes, [cause]);
+    let repeated: Vec<(u32, u32)> =
+        loaded.plan.repeated_blocks.iter().map(|one| (one.index, one.runs_again)).collect();
+    assert_eq!(repeated, [(5, 0)]);
 }
 
 #[test]
@@ -420,8 +423,17 @@ fn a_block_that_was_added_runs_one_again_or_is_named() {
     emptied.blocks[5].sittings.clear();
     let emptied = told(&emptied);
     assert!(emptied.contains("block 6 was added, and has other trials than block"), "{emptied}");
-    let unnamed = told(&Plan { notes: Vec::new(), ..loaded.plan.clone() });
-    assert!(unnamed.contains("no note says which block it runs again"), "{unnamed}");
+    let without_field = Plan { repeated_blocks: Vec::new(), ..loaded.plan.clone() };
+    let unnamed = told(&Plan { notes: Vec::new(), ..without_field.clone() });
+    assert!(unnamed.contains("nothing says which block it runs again"), "{unnamed}");
+    // An earlier version told it by a note, and no note decides where the field is there.
+    for plan in [without_field, Plan { notes: Vec::new(), ..loaded.plan.clone() }] {
+        let found = lab::repetitions(&plan, 5);
+        let pairs: Vec<(u32, Option<u32>)> =
+            found.iter().map(|(block, of)| (block.index, of.map(|of| of.index))).collect();
+        assert_eq!(pairs, [(again.index, original.map(|original| original.index))]);
+        assert!(!told(&plan).contains("runs again"), "{}", told(&plan));
+    }
     assert_eq!(told(&loaded.plan), "");
 }
 
