@@ -59,7 +59,7 @@ pub fn name_confounders(
     let of_cases = findings.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
     for finding in findings.findings.iter_mut().chain(of_cases) {
         if let Some(detail) = differing(finding, plan, &facts) {
-            finding.caveats.push(Caveat::new(CaveatCode::DefaultsDiffer, detail));
+            finding.note_caveat(Caveat::new(CaveatCode::DefaultsDiffer, detail));
             finding.caveats.sort();
         }
     }

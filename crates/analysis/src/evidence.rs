@@ -49,7 +49,9 @@ pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
         trend.reason = Some(reason.clone());
     }
     findings.is_evidence_changed = true;
-    findings.caveats.extend_from_slice(flaws);
+    for flaw in flaws {
+        findings.note_caveat(flaw.clone());
+    }
     findings.caveats.sort();
 }
 

@@ -13,7 +13,9 @@ use crate::ranking::rankings;
 use crate::rulebook::{Basis, Signals};
 use crate::trial_facts::{at_strictest_level, strictest_alpha};
 use crate::use_cases::{self, use_cases};
-use model::{Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, Findings, Plan, Record, Role};
+use model::{
+    Caveat, CaveatCheck, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, Findings, Plan, Record, Role,
+};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -52,6 +54,7 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement
     let mut findings = judge_family(&family, plan.alpha);
     findings.extend(judge_screen(&screen, plan.alpha));
     compare_pairs(&mut findings, &observations, Basis::Tests);
+    let caveats = campaign_caveats(plan, &observations);
     let mut findings = Findings {
         format: FINDINGS_FORMAT.to_owned(),
         plan_digest: plan.digest.clone(),
@@ -67,7 +70,8 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement
         trends: Vec::new(),
         findings,
         failures: counts.into_iter().map(rounded).collect(),
-        caveats: campaign_caveats(plan, &observations),
+        against: CaveatCheck::of(&caveats),
+        caveats,
     };
     let mut claimed = claims::findings(strict, records);
     conclude(strict, Some(&mut claimed), &mut findings);
@@ -325,6 +329,24 @@ mod tests {
             told.push(format!("{:?} {:?} {}", result.outcome, result.p, result.reason));
         }
         told
+    }
+
+    #[test]
+    fn what_speaks_against_a_check_is_kept_beside_the_caveats_that_say_it_and_nowhere_else() {
+        let mut seen = BTreeSet::new();
+        let judging: [fn(&Plan, &[Record]) -> Findings; 3] =
+            [crate::judge, crate::ended, crate::live];
+        for (plan, records) in campaigns() {
+            for findings in judging.map(|judge| judge(&plan, &records)) {
+                assert_eq!(findings.against, CaveatCheck::of(&findings.caveats));
+                let of_cases = findings.use_cases.iter().flat_map(|case| &case.comparisons);
+                for finding in findings.findings.iter().chain(of_cases) {
+                    assert_eq!(finding.against, CaveatCheck::of(&finding.caveats), "{finding:?}");
+                    seen.extend(finding.against.iter().copied());
+                }
+            }
+        }
+        assert!(seen.len() > 3, "{seen:?}");
     }
 
     #[test]

@@ -11,8 +11,8 @@ use crate::observations::Observations;
 use crate::rulebook::{Basis, Inference, LevelsLeft, Signals, further, obstacles, rule};
 use crate::trends;
 use model::{
-    Caveat, CaveatCode, DECLARED_FAMILY, DecidingInterval, Effect, Finding, Findings, Interval,
-    Plan, Record, Role, Strength, Verdict, round_significant as round,
+    Caveat, CaveatCheck, CaveatCode, DECLARED_FAMILY, DecidingInterval, Effect, Finding, Findings,
+    Interval, Plan, Record, Role, Strength, Verdict, round_significant as round,
 };
 use stats::{confidence_sequence_half_width, exp};
 
@@ -33,7 +33,7 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
     trends::add_untested(plan, records, reason, &mut findings);
     findings.is_unfinished = true;
     let detail = format!("{} trials so far", records.len());
-    findings.caveats.push(Caveat::new(CaveatCode::Unfinished, detail));
+    findings.note_caveat(Caveat::new(CaveatCode::Unfinished, detail));
     findings.caveats.sort();
     findings
 }
@@ -130,6 +130,7 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
         finding
             .caveats
             .retain(|caveat| !matches!(caveat.code, CaveatCode::Fragile | CaveatCode::Skewed));
+        finding.against = CaveatCheck::of(&finding.caveats);
         let is_pooled = plan
             .workload(&finding.question.workload)
             .is_some_and(|workload| workload.pooled.contains(&finding.question.metric));

@@ -64,7 +64,7 @@ pub(crate) fn ended(plan: &Plan, records: &[Record]) -> Findings {
     let mut findings = live::decided(&rest, records);
     findings.alpha = model::round_significant(alpha);
     let detail = format!("{} complete blocks, ended on purpose", looks.complete.len());
-    findings.caveats.push(Caveat::new(CaveatCode::StoppedEarly, detail));
+    findings.note_caveat(Caveat::new(CaveatCode::StoppedEarly, detail));
     findings.caveats.sort();
     let latest = looks.latest.map(|judged| judged.findings.use_cases);
     findings.use_cases = latest.unwrap_or_default();
@@ -88,9 +88,8 @@ pub(crate) fn judge(plan: &Plan, records: &[Record]) -> Findings {
             let index = reached.min(levels.len().saturating_sub(1));
             let mut judged = evaluated(plan, records, index, complete.len() as u32, levels[index]);
             let detail = format!("{} complete blocks, between two looks", complete.len());
-            let caveats = &mut judged.findings.caveats;
-            caveats.push(Caveat::new(CaveatCode::StoppedEarly, detail));
-            caveats.sort();
+            judged.findings.note_caveat(Caveat::new(CaveatCode::StoppedEarly, detail));
+            judged.findings.caveats.sort();
             judged
         }
     };

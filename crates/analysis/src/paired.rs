@@ -8,7 +8,7 @@ use crate::rulebook::{
     Basis, Evidence, LevelsLeft, Ruling, further, infer, obstacles, owed_to_choice, rule,
 };
 use model::{
-    BlockEffect, Caveat, CaveatCode, Finding, LeftOut, Strength, Tail, Verdict,
+    BlockEffect, Caveat, CaveatCheck, CaveatCode, Finding, LeftOut, Strength, Tail, Verdict,
     round_significant as round,
 };
 
@@ -62,11 +62,13 @@ pub(crate) fn judge_members(family: &[&Comparison<'_>], alpha: f64) -> Vec<Findi
         let mut finding = finding(comparison, &ruling, alpha, family.len());
         finding.further_obstacles = further(&ruling, &raised);
         if !ruling.is_forbidden() {
-            finding.caveats.extend(sensitivity(comparison, outcome, &left_out));
+            for caveat in sensitivity(comparison, outcome, &left_out) {
+                finding.note_caveat(caveat);
+            }
             if let Some(caveat) = comparison.skewed(alpha) {
                 // Its interval is that of the t: how far it lies beyond the margin is not sure.
                 finding.strength = finding.strength.map(|_| Strength::Detectable);
-                finding.caveats.push(caveat);
+                finding.note_caveat(caveat);
             }
         }
         if let Some(diagnostics) = &mut finding.diagnostics {
@@ -175,6 +177,7 @@ fn finding(comparison: &Comparison<'_>, ruling: &Ruling, alpha: f64, family: usi
             .map(|tail| Tail { beyond: round(tail.beyond), supported: tail.supported.map(round) }),
         diagnostics: comparison.diagnostics(),
         blocks: comparison.pairs.blocks.iter().map(rounded_block).collect(),
+        against: CaveatCheck::of(&caveats),
         caveats,
     }
 }

@@ -121,7 +121,7 @@ pub(crate) fn impose(finding: &mut Finding, raised: &Raised) {
         finding.further_obstacles.clear();
     }
     if let Some(caveat) = ruling.caveat.filter(|caveat| !finding.caveats.contains(caveat)) {
-        finding.caveats.push(caveat);
+        finding.note_caveat(caveat);
         finding.caveats.sort();
     }
 }

@@ -32,8 +32,8 @@ use crate::trial_facts::{
     unlike_mix,
 };
 use model::{
-    ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail,
-    Verdict, round_significant as round,
+    CaveatCheck, ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan,
+    Record, Tail, Verdict, round_significant as round,
 };
 use samples::Samples;
 use stats::{TTest, ln};
@@ -66,6 +66,8 @@ pub(crate) fn judge(
     // Of cells: one execution that fails may be several trials of a margin.
     let known = counted(latest(records));
     compare_counted(&mut findings, &known);
+    let of_import = plan.imported.iter().flat_map(|imported| imported.caveats.clone());
+    let caveats: Vec<_> = of_import.collect();
     Findings {
         format: FINDINGS_FORMAT.to_owned(),
         plan_digest: plan.digest.clone(),
@@ -81,7 +83,8 @@ pub(crate) fn judge(
         trends: Vec::new(),
         findings,
         failures: failures_among(strict, &known).into_iter().map(rounded).collect(),
-        caveats: plan.imported.iter().flat_map(|imported| imported.caveats.clone()).collect(),
+        against: CaveatCheck::of(&caveats),
+        caveats,
     }
 }
 
@@ -258,6 +261,7 @@ fn finding(
     let is_unclear = signals.is_unclear() || noise.is_unclear || owed.is_unclear;
     let ruling = rule(infer(evidence), &raised).clear_unless(is_unclear);
     let further = further(&ruling, &raised);
+    let caveats = samples.caveats(&signals, &raised, noise.caveats, strict);
     let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
     let test = test.filter(|_| !hides_value);
     let value = |side: usize| samples.value(side).filter(|_| !hides_value);
@@ -297,7 +301,8 @@ fn finding(
             .map(|tail| Tail { beyond: round(tail.beyond), supported: tail.supported.map(round) }),
         diagnostics: None,
         blocks: Vec::new(),
-        caveats: samples.caveats(&signals, &raised, noise.caveats, strict),
+        against: CaveatCheck::of(&caveats),
+        caveats,
     }
 }
 
@@ -420,6 +425,9 @@ mod tests {
         assert!((ratio(one) - 1.2).abs() < 1e-9 && (ratio(two) - 1.2).abs() < 1e-9);
         assert_eq!((one.verdict, find(&covered, "w:1").pairs), (Verdict::Better, 5));
         assert!(has(one, CaveatCode::UnblockedDesign) && has(one, CaveatCode::OrderConfounded));
+        for finding in covered.findings.iter().chain(&fixed.findings) {
+            assert_eq!(finding.against, CaveatCheck::of(&finding.caveats));
+        }
         assert_eq!(
             covered.families,
             BTreeMap::from([("cells".to_owned(), 2), ("overall".to_owned(), 1)])

@@ -18,8 +18,9 @@ use crate::rulebook::{
 use crate::sum_order::{OrderOfSum, SumOfParts};
 use crate::sums::PassedOn;
 use model::{
-    BlockEffect, Caveat, CaveatCode, Direction, Effect, Finding, Obstacle, Plan, Question, Ranking,
-    Role, Subject, Unit, UseCase, UseCaseFinding, Verdict, Worst, round_significant as round,
+    BlockEffect, Caveat, CaveatCheck, CaveatCode, Direction, Effect, Finding, Obstacle, Plan,
+    Question, Ranking, Role, Subject, Unit, UseCase, UseCaseFinding, Verdict, Worst,
+    round_significant as round,
 };
 use stats::{TTest, exp};
 
@@ -332,6 +333,7 @@ impl Sum {
             tail: None,
             diagnostics: None,
             blocks: self.pairs.blocks.iter().map(rounded).collect(),
+            against: CaveatCheck::of(&caveats),
             caveats,
         }
     }

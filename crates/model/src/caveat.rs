@@ -2,6 +2,7 @@
 //! question whatever its numbers say. What is said of either anywhere follows from its row here.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A warning with its code and what was seen.
@@ -22,7 +23,8 @@ impl Caveat {
 }
 
 /// The check of a report that a caveat speaks against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CaveatCheck {
     /// Every subject did the same work.
     SameWork,
@@ -43,6 +45,16 @@ pub enum CaveatCheck {
     /// None of these: the control and the evidence have checks of their own, a trend is an answer, and how the load
     /// asks, how small the experiment is and what a ratio is of are told where they matter.
     Elsewhere,
+}
+
+impl CaveatCheck {
+    /// The checks that these caveats speak against. It is asked where they are established, and of
+    /// what is stored without these checks. Of the processor other facts say it: whether numbers
+    /// are simulated or emulated.
+    pub fn of(caveats: &[Caveat]) -> BTreeSet<Self> {
+        let all = caveats.iter().map(|caveat| caveat.code.check());
+        all.filter(|check| !matches!(check, Self::RealProcessor | Self::Elsewhere)).collect()
+    }
 }
 
 /// What a caveat rests on.

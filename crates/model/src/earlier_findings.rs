@@ -1,6 +1,9 @@
 //! Findings that earlier versions stored, with what these told in another way.
 
-use crate::{Caveat, CaveatCode, FINDINGS_BEFORE_OBSTACLES, Finding, Findings, Obstacle, Verdict};
+use crate::{
+    Caveat, CaveatCheck, CaveatCode, FINDINGS_BEFORE_OBSTACLES, FINDINGS_WITH_CHECKS, Finding,
+    Findings, Obstacle, Verdict,
+};
 
 impl Findings {
     /// Findings of a format before the eighth, in which an effect without p that varies was one of
@@ -23,6 +26,9 @@ impl Findings {
         if FINDINGS_BEFORE_OBSTACLES.contains(&self.format.as_str()) {
             self.take_obstacles_of_caveats();
         }
+        if !FINDINGS_WITH_CHECKS.contains(&self.format.as_str()) {
+            self.take_checks_of_caveats();
+        }
         // All are optional in every format: where they are absent, an earlier version may have
         // written the caveat alone.
         self.is_unfinished |= has(&self.caveats, CaveatCode::Unfinished);
@@ -31,6 +37,15 @@ impl Findings {
             trend.is_emulated |= has(&trend.caveats, CaveatCode::Tcg);
         }
         self
+    }
+
+    /// What speaks against which check, of findings of a format before the sixteenth.
+    fn take_checks_of_caveats(&mut self) {
+        self.against.extend(CaveatCheck::of(&self.caveats));
+        let of_cases = self.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
+        for finding in self.findings.iter_mut().chain(of_cases) {
+            finding.against.extend(CaveatCheck::of(&finding.caveats));
+        }
     }
 
     /// Obstacles and flags of findings of a format before the sixth.

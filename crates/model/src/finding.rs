@@ -1,8 +1,8 @@
 //! Findings: effects with their intervals, and the verdicts on them.
 
-use crate::{Caveat, ClaimFinding, Direction, Doubt, Obstacle, Trend, Unit};
+use crate::{Caveat, CaveatCheck, ClaimFinding, Direction, Doubt, Obstacle, Trend, Unit};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All findings of one campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,11 +44,28 @@ pub struct Findings {
     pub trends: Vec<Trend>,
     /// Failures and invalid sittings by subject.
     pub failures: Vec<FailureCount>,
+    /// Checks of a report that something about the campaign as a whole speaks against; caveats say
+    /// what, and decide of no check.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub against: BTreeSet<CaveatCheck>,
     /// Warnings about the campaign as a whole.
     pub caveats: Vec<Caveat>,
 }
 
 impl Findings {
+    /// Notes a caveat of the campaign, and the check that it speaks against.
+    pub fn note_caveat(&mut self, caveat: Caveat) {
+        self.against.extend(CaveatCheck::of(std::slice::from_ref(&caveat)));
+        self.caveats.push(caveat);
+    }
+
+    /// Whether what was found speaks against this check, of the campaign or of a comparison that
+    /// verdicts are about.
+    pub fn speak_against(&self, check: CaveatCheck) -> bool {
+        let mut judged = self.findings.iter().filter(|one| one.question.role != Role::Screen);
+        self.against.contains(&check) || judged.any(|one| one.against.contains(&check))
+    }
+
     /// How many comparisons a question is corrected with.
     pub fn family_size(&self, question: &Question) -> usize {
         self.families.get(&question.family).copied().unwrap_or(1)
@@ -182,11 +199,21 @@ pub struct Finding {
     pub diagnostics: Option<Diagnostics>,
     /// Every pair.
     pub blocks: Vec<BlockEffect>,
+    /// Checks of a report that what was found of it speaks against; caveats say what, and decide of
+    /// no check.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub against: BTreeSet<CaveatCheck>,
     /// Warnings.
     pub caveats: Vec<Caveat>,
 }
 
 impl Finding {
+    /// Notes a caveat, and the check that it speaks against.
+    pub fn note_caveat(&mut self, caveat: Caveat) {
+        self.against.extend(CaveatCheck::of(std::slice::from_ref(&caveat)));
+        self.caveats.push(caveat);
+    }
+
     /// Whether nothing may be claimed of it, whatever its numbers say.
     pub fn is_forbidden(&self) -> bool {
         self.obstacle.is_some_and(Obstacle::forbids_every_verdict)

@@ -74,22 +74,25 @@ pub const RECORD_FORMATS: [&str; 5] = [
 /// ([`crate::Chain`]); the first does not tell how much else a machine did, either.
 pub const UNBOUND_RECORD_FORMATS: [&str; 2] = ["schedlab.record/2", "schedlab.record/1"];
 /// `findings.json`.
-pub const FINDINGS_FORMAT: &str = "schedlab.findings/14";
+pub const FINDINGS_FORMAT: &str = "schedlab.findings/16";
 /// `findings.json` of a soak campaign: it has trends.
-pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/15";
-/// Versions of it that are read. Before the fourteenth, no interval allowed for skewness, and no finding
-/// said what is not sure of imported numbers; of the
-/// twelfth and the thirteenth, the thirteenth has trends. Before the twelfth, a finding did not say that all of one subject
-/// was measured before the other; of the tenth and the eleventh, the eleventh has trends. Before the tenth, failures had no verdict of their own; of the
-/// eighth and the ninth, the ninth has trends. Before the eighth, claims had three outcomes, and a size was
-/// confirmed by equivalence; of the sixth and the seventh, the seventh has trends. The fifth and
-/// those before tell obstacles, odds and emulation by
-/// caveats alone ([`crate::Findings::with_facts_of_caveats`]), as every format may tell that a
-/// campaign is unfinished, its evidence changed or a trend emulated; of these the fifth has trends. The
-/// third has claims as the second format of plans; the second has claims about one comparison
-/// each, and does not count broken rules.
-pub const FINDINGS_FORMATS: [&str; 14] = [
+pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/17";
+/// Versions of it that are read. Before the sixteenth, caveats alone told what speaks against a check
+/// of a report; of the fourteenth and the fifteenth, the fifteenth has trends. Before the fourteenth,
+/// no interval allowed for skewness, and no finding said what is not sure of imported numbers; of the
+/// twelfth and the thirteenth, the thirteenth has trends. Before the twelfth, a finding did not say
+/// that all of one subject was measured before the other; of the tenth and the eleventh, the eleventh
+/// has trends. Before the tenth, failures had no verdict of their own; of the eighth and the ninth,
+/// the ninth has trends. Before the eighth, claims had three outcomes, and a size was confirmed by
+/// equivalence; of the sixth and the seventh, the seventh has trends. The fifth and those before tell
+/// obstacles, odds and emulation by caveats alone ([`crate::Findings::with_facts_of_caveats`]), as
+/// every format may tell that a campaign is unfinished, its evidence changed or a trend emulated; of
+/// these the fifth has trends. The third has claims as the second format of plans; the second has
+/// claims about one comparison each, and does not count broken rules.
+pub const FINDINGS_FORMATS: [&str; 16] = [
     FINDINGS_FORMAT,
+    "schedlab.findings/15",
+    "schedlab.findings/14",
     "schedlab.findings/13",
     "schedlab.findings/12",
     "schedlab.findings/11",
@@ -104,6 +107,8 @@ pub const FINDINGS_FORMATS: [&str; 14] = [
     "schedlab.findings/2",
     TREND_FINDINGS_FORMAT,
 ];
+/// Those that say what speaks against a check; of all others caveats say it.
+pub const FINDINGS_WITH_CHECKS: [&str; 2] = [FINDINGS_FORMAT, TREND_FINDINGS_FORMAT];
 /// Those of which caveats tell what later ones have fields for.
 pub const FINDINGS_BEFORE_OBSTACLES: [&str; 4] =
     ["schedlab.findings/5", "schedlab.findings/4", "schedlab.findings/3", "schedlab.findings/2"];
@@ -126,8 +131,9 @@ mod tests {
     use super::*;
     use crate::fixtures::PLAN;
     use crate::{
-        Caveat, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings, GivenChoices, ImportFact,
-        Imported, ImportedDesign, ImportedOrder, Obstacle, Pace, Plan, STOPPED_AT_LOOK, VmSettings,
+        Caveat, CaveatCheck, CaveatCode, Claim, ClaimedOver, Doubt, Finding, Findings,
+        GivenChoices, ImportFact, Imported, ImportedDesign, ImportedOrder, Obstacle, Pace, Plan,
+        STOPPED_AT_LOOK, VmSettings,
     };
 
     const FINDINGS: &str = r#"{"format":"schedlab.findings/14","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
@@ -430,6 +436,38 @@ mod tests {
         let none: Findings = serde_json::from_str(FINDINGS).unwrap();
         let none = none.with_facts_of_caveats();
         assert!(!none.is_unfinished && !none.is_evidence_changed);
+    }
+
+    #[test]
+    fn what_speaks_against_a_check_is_told_by_caveats_in_earlier_findings_alone() {
+        let of = |findings: &Findings| {
+            let of_finding = findings.findings[0].against.iter();
+            findings.against.iter().chain(of_finding).copied().collect::<Vec<CaveatCheck>>()
+        };
+        let mut stored = earlier("better", &[CaveatCode::Noisy, CaveatCode::OddsRatio]);
+        stored.caveats.push(Caveat::new(CaveatCode::Copied, "all of b"));
+        for format in ["schedlab.findings/14", "schedlab.findings/15", "schedlab.findings/4"] {
+            format.clone_into(&mut stored.format);
+            let known = stored.clone().with_facts_of_caveats();
+            assert_eq!(of(&known), [CaveatCheck::Design, CaveatCheck::EnoughData]);
+        }
+        for format in FINDINGS_WITH_CHECKS {
+            assert!(FINDINGS_FORMATS.contains(&format));
+            format.clone_into(&mut stored.format);
+            assert_eq!(of(&stored.clone().with_facts_of_caveats()), [], "no caveat decides");
+            let mut noted = stored.clone();
+            noted.note_caveat(Caveat::new(CaveatCode::SingleBoot, "told"));
+            noted.findings[0].note_caveat(Caveat::new(CaveatCode::Fragile, "told"));
+            noted.caveats.clear();
+            noted.findings[0].caveats.clear();
+            let text = serde_json::to_string(&noted).unwrap();
+            assert!(text.contains(r#""against":["robust_verdicts"],"caveats":[]"#), "{text}");
+            let back: Findings = serde_json::from_str(&text).unwrap();
+            assert_eq!(back.with_facts_of_caveats(), noted);
+            assert!(noted.speak_against(CaveatCheck::EnoughData));
+            assert!(noted.speak_against(CaveatCheck::RobustVerdicts));
+            assert!(!noted.speak_against(CaveatCheck::SameWork));
+        }
     }
 
     #[test]

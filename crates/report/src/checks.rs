@@ -59,7 +59,7 @@ pub struct Check {
     pub detail: String,
 }
 
-/// A check with what speaks against it.
+/// A check with the caveats that say what speaks against it; they decide nothing of it.
 #[derive(Debug)]
 pub(crate) struct CheckWithCaveats {
     pub check: Check,
@@ -67,11 +67,12 @@ pub(crate) struct CheckWithCaveats {
     pub caveats: Vec<&'static str>,
 }
 
-/// What a check says where no caveat speaks against it.
+/// What a check says where nothing that was found speaks against it.
 type Silence = fn(&Report) -> (CheckState, String);
 
-/// Checks that a caveat answers, their names, and what silence means.
-const BY_CAVEATS: &[(CaveatCheck, &str, Silence)] = &[
+/// Checks that what was found may speak against ([`opposing`]), their names, and what silence
+/// means.
+const BY_FINDINGS: &[(CaveatCheck, &str, Silence)] = &[
     (CaveatCheck::SameWork, noted!("same work"), same_work),
     (CaveatCheck::Design, noted!("design"), design),
     (CaveatCheck::OrderAndDrift, noted!("order and drift"), order_and_drift),
@@ -92,14 +93,16 @@ pub(crate) fn checks_with_caveats(report: &Report) -> Vec<CheckWithCaveats> {
     let language = report.language;
     let alone = |check: Check| CheckWithCaveats { check, caveats: Vec::new() };
     let mut checks = vec![alone(control(report)), alone(trials(report)), evidence(report)];
-    checks.extend(BY_CAVEATS.iter().map(|(check, name, silence)| {
-        let codes = CaveatCode::ALL.iter().filter(|code| code.check() == *check);
-        let told: Vec<&'static str> = codes
-            .map(|code| code.as_str())
-            .filter(|code| report.caveats.iter().any(|caveat| caveat.code == *code))
-            .collect();
-        let (state, detail) =
-            if told.is_empty() { silence(report) } else { (CheckState::Warned, told.join(", ")) };
+    checks.extend(BY_FINDINGS.iter().map(|(check, name, silence)| {
+        let (is_opposed, told) = opposing(report, *check);
+        let (state, detail) = match (is_opposed, told.as_slice()) {
+            (false, _) => silence(report),
+            (true, []) => {
+                let untold = noted!("something that was found speaks against it");
+                (CheckState::Warned, language.word(untold).to_owned())
+            }
+            (true, told) => (CheckState::Warned, told.join(", ")),
+        };
         let check = Check { name: language.word(name).to_owned(), state, detail };
         CheckWithCaveats { check, caveats: told }
     }));
@@ -107,6 +110,30 @@ pub(crate) fn checks_with_caveats(report: &Report) -> Vec<CheckWithCaveats> {
         withhold(report, &mut one.check);
     }
     checks
+}
+
+/// Whether something that was found speaks against a check, and the codes that say what.
+fn opposing(report: &Report, check: CaveatCheck) -> (bool, Vec<&'static str>) {
+    if check == CaveatCheck::RealProcessor {
+        let codes = unreal_processors(report);
+        return (!codes.is_empty(), codes);
+    }
+    let codes = CaveatCode::ALL.iter().filter(|code| code.check() == check);
+    let told = codes
+        .map(|code| code.as_str())
+        .filter(|code| report.caveats.iter().any(|caveat| caveat.code == *code))
+        .collect();
+    (report.speaks_against(check), told)
+}
+
+/// What shows that no real processor was measured, by its code: `is_simulated`, and
+/// `findings.findings.is_emulated` of a comparison that verdicts are about.
+fn unreal_processors(report: &Report) -> Vec<&'static str> {
+    let mut judged =
+        report.findings.findings.iter().filter(|one| one.question.role != Role::Screen);
+    let is_emulated = judged.any(|finding| finding.is_emulated);
+    let facts = [(report.is_simulated, CaveatCode::Simulated), (is_emulated, CaveatCode::Tcg)];
+    facts.iter().filter(|(is_so, _)| *is_so).map(|(_, code)| code.as_str()).collect()
 }
 
 /// Nothing passes by evidence that is not as it was written.
@@ -542,7 +569,7 @@ mod tests {
     #[test]
     fn no_caveat_is_left_out_of_what_is_checked() {
         let is_checked = |code: &&CaveatCode| {
-            BY_CAVEATS.iter().any(|(check, ..)| *check == code.check())
+            BY_FINDINGS.iter().any(|(check, ..)| *check == code.check())
                 || code.check() == CaveatCheck::Elsewhere
         };
         assert!(CaveatCode::ALL.iter().all(|code| is_checked(&code)));

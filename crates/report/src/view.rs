@@ -9,8 +9,9 @@ use crate::inputs::Inputs;
 use crate::ladder::{Ladder, ladders};
 use crate::quantities::duration;
 use model::{
-    Attempt, Binding, CaveatCode, Direction, Findings, Fingerprint, Imported, ImportedDesign,
-    Level, Plan, REPORT_FORMAT, Record, Records, TREND_REPORT_FORMAT, TrialValue, Unit,
+    Attempt, Binding, CaveatCheck, CaveatCode, Direction, Findings, Fingerprint, Imported,
+    ImportedDesign, Level, Plan, REPORT_FORMAT, Record, Records, TREND_REPORT_FORMAT, TrialValue,
+    Unit,
 };
 use phrases::{Language, counted, say};
 use serde::{Deserialize, Serialize, Serializer};
@@ -92,6 +93,10 @@ pub struct Report {
     /// Whether its blocks share boots of which there are few. Formats have it in words.
     #[serde(skip)]
     pub shares_few_boots: bool,
+    /// Checks that warnings of the store speak against, as that of a torn record. Formats have
+    /// these warnings among the caveats.
+    #[serde(skip)]
+    pub against_by_store: BTreeSet<CaveatCheck>,
     /// What its words mean, for readers who do not know them. The catalogue's, and not the
     /// campaign's: no format stores it.
     #[serde(skip)]
@@ -103,6 +108,12 @@ impl Report {
     /// show was observed.
     pub(crate) fn is_evidence_changed(&self) -> bool {
         self.findings.is_evidence_changed
+    }
+
+    /// Whether something speaks against that check, as it was found
+    /// (`findings.against`, `findings.findings.against`) or as the store warns.
+    pub(crate) fn speaks_against(&self, check: CaveatCheck) -> bool {
+        self.findings.speak_against(check) || self.against_by_store.contains(&check)
     }
 
     /// Whether that workload runs for that subject.
@@ -361,6 +372,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         attempt: inputs.attempt,
         resumptions: inputs.resumptions,
         shares_few_boots: inputs.shares_few_boots,
+        against_by_store: CaveatCheck::of(inputs.store_caveats),
         meanings: meanings(inputs),
     }
 }

@@ -114,6 +114,7 @@ fn without_long_lists(report: &Report) -> Report {
         binding: report.binding,
         shares_few_boots: report.shares_few_boots,
         resumptions: report.resumptions,
+        against_by_store: report.against_by_store.clone(),
         // No format stores them.
         meanings: Meanings::default(),
     }
@@ -135,6 +136,7 @@ fn without_findings(findings: &Findings) -> Findings {
         claims: findings.claims.clone(),
         trends: findings.trends.clone(),
         failures: findings.failures.clone(),
+        against: findings.against.clone(),
         caveats: findings.caveats.clone(),
     }
 }

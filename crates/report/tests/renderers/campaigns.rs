@@ -125,7 +125,7 @@ pub fn mixed() -> Campaign {
         rules: BTreeMap::new(),
     }];
     let mut campaign = campaign("Does a real-time policy shorten wake-ups?", findings, failures);
-    campaign.findings.caveats = vec![Caveat::new(CaveatCode::SingleBoot, "6 blocks in 1 boot")];
+    campaign.findings.note_caveat(Caveat::new(CaveatCode::SingleBoot, "6 blocks in 1 boot"));
     campaign.shares_few_boots = true;
     campaign.store_caveats =
         vec![Caveat::new(CaveatCode::TornRecord, "line 9 of records.jsonl was dropped")];
@@ -171,7 +171,7 @@ pub fn emulated() -> Campaign {
     }];
     let cases = findings.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
     for finding in findings.findings.iter_mut().chain(cases) {
-        finding.caveats.push(Caveat::new(CaveatCode::Tcg, "in 12 trials; first: QEMU's TCG"));
+        finding.note_caveat(Caveat::new(CaveatCode::Tcg, "in 12 trials; first: QEMU's TCG"));
         finding.is_emulated = true;
         finding.blocks.push(BlockEffect {
             block: 0,
@@ -420,7 +420,7 @@ impl Draft {
     }
 
     pub fn caveat(mut self, code: CaveatCode, detail: &str) -> Self {
-        self.0.caveats.push(Caveat::new(code, detail));
+        self.0.note_caveat(Caveat::new(code, detail));
         self
     }
 

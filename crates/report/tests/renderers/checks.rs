@@ -1,11 +1,11 @@
 //! What is checked before a campaign is believed, as its page says it.
 
-use crate::campaigns::{Campaign, Draft, campaign};
+use crate::campaigns::{Campaign, Draft, campaign, mixed};
 use crate::languages::korean;
 use crate::{FOR_PROGRAMS, drawn, has_page, page, read_as_text, stored};
 use model::{
-    Binding, Caveat, CaveatCode, Disturbance, Finding, ImportFact, ImportedOrder, Level,
-    LevelReading, Obstacle, Outcome, Record, Role, Verdict,
+    Binding, Caveat, CaveatCheck, CaveatCode, Disturbance, Finding, ImportFact, ImportedOrder,
+    Level, LevelReading, Obstacle, Outcome, Record, Role, Verdict,
 };
 use report::{ExplainContext, HAS_PAGE, Page, Provenance, RENDERERS, explain, page_json, view};
 use std::collections::BTreeMap;
@@ -74,13 +74,23 @@ fn states(campaign: &Campaign) -> BTreeMap<String, String> {
     told(campaign).into_iter().map(|[name, state, _]| (name, state)).collect()
 }
 
+/// Takes out whatever was found that speaks against a check, with the caveats that say it.
+fn unopposed(campaign: &mut Campaign) {
+    let findings = &mut campaign.findings;
+    findings.against.clear();
+    findings.caveats.clear();
+    for finding in &mut findings.findings {
+        finding.against.clear();
+        finding.caveats.clear();
+    }
+}
+
 /// The measured campaign without its caveats, as if the machine had been quiet and no virtual one,
 /// and what ran before had been tested.
 pub fn quiet() -> Campaign {
     let mut campaign = stored::measured();
     campaign.shares_few_boots = false;
-    campaign.findings.caveats.clear();
-    campaign.findings.findings.iter_mut().for_each(|finding| finding.caveats.clear());
+    unopposed(&mut campaign);
     for record in &mut campaign.records {
         record.caveats.clear();
         for invocation in &mut record.invocations {
@@ -192,6 +202,70 @@ fn each_check_passes_by_fields_without_which_it_was_not_observed() {
     let mut no_throttles = quiet();
     no_throttles.records[0].invocations[0].disturbance.as_mut().unwrap().throttles = None;
     assert_eq!(states(&no_throttles)["quiet machine"], "passed", "what was read is told apart");
+}
+
+/// Something about a campaign that speaks against a check.
+type Note = fn(&mut Campaign, Caveat);
+
+/// Of the campaign, and of a finding.
+const NOTES: [Note; 2] = [
+    |campaign, caveat| campaign.findings.note_caveat(caveat),
+    |campaign, caveat| campaign.findings.findings[0].note_caveat(caveat),
+];
+
+#[test]
+fn no_caveat_decides_of_a_check_and_what_was_found_does_without_it() {
+    let silent = states(&quiet());
+    for code in CaveatCode::ALL {
+        let caveat = || Caveat::new(*code, "as the test has it");
+        for note in NOTES {
+            let mut found = quiet();
+            note(&mut found, caveat());
+            let all = states(&found);
+            let changed: Vec<&String> = all
+                .iter()
+                .filter(|(name, state)| silent[*name] != **state)
+                .map(|one| one.1)
+                .collect();
+            let by_itself = [CaveatCheck::RealProcessor, CaveatCheck::Elsewhere];
+            let is_checked = !by_itself.contains(&code.check());
+            assert_eq!(changed, vec!["warned"; usize::from(is_checked)], "{code}");
+            found.findings.caveats.clear();
+            found.findings.findings[0].caveats.clear();
+            assert_eq!(states(&found), all, "without {code}");
+        }
+        let mut told = quiet();
+        told.findings.caveats.push(caveat());
+        told.findings.findings[0].caveats.push(caveat());
+        assert_eq!(states(&told), silent, "with {code} alone");
+    }
+}
+
+#[test]
+fn no_processor_is_real_where_numbers_are_simulated_or_emulated_whatever_a_caveat_says() {
+    let mut emulated = quiet();
+    emulated.findings.findings[0].is_emulated = true;
+    let of_emulated = ("warned".to_owned(), "TCG".to_owned());
+    assert_eq!(check(&emulated, "real processor"), of_emulated);
+    let mut simulated = stored::simulated();
+    unopposed(&mut simulated);
+    let of_simulated = ("warned".to_owned(), "SIMULATED".to_owned());
+    assert_eq!(check(&simulated, "real processor"), of_simulated);
+}
+
+#[test]
+fn dropping_every_caveat_changes_no_check() {
+    let mut campaigns = stored::of_each_origin().map(|(_, campaign)| campaign).to_vec();
+    campaigns.extend([stored::unfinished(), stored::ended(), stored::two_blocks(), mixed()]);
+    let mut warned = 0;
+    for mut campaign in campaigns {
+        let all = states(&campaign);
+        warned += all.values().filter(|state| *state == "warned").count();
+        campaign.findings.caveats.clear();
+        campaign.findings.findings.iter_mut().for_each(|finding| finding.caveats.clear());
+        assert_eq!(states(&campaign), all);
+    }
+    assert!(warned > 10, "{warned}");
 }
 
 #[test]
@@ -371,8 +445,7 @@ fn beside_not_observed_stands_no_result() {
         stored::in_rows,
     ] {
         let mut bare = origin();
-        bare.findings.caveats.clear();
-        bare.findings.findings.iter_mut().for_each(|finding| finding.caveats.clear());
+        unopposed(&mut bare);
         bare.records.iter_mut().for_each(|record| record.caveats.clear());
         all.extend([origin(), bare]);
     }
@@ -586,10 +659,10 @@ fn explanations_and_rows_have_every_caveat_that_speaks_against_them() {
     let mut campaign = quiet();
     campaign.shares_few_boots = true;
     let of_campaign = Caveat::new(CaveatCode::SingleBoot, "6 blocks in 1 boot");
-    campaign.findings.caveats.push(of_campaign);
+    campaign.findings.note_caveat(of_campaign);
     campaign.store_caveats.push(Caveat::new(CaveatCode::TornRecord, "line 9 was dropped"));
     let finding = &mut campaign.findings.findings[0];
-    finding.caveats.push(Caveat::new(CaveatCode::Drift, "3 % over the campaign"));
+    finding.note_caveat(Caveat::new(CaveatCode::Drift, "3 % over the campaign"));
     let question = finding.question.clone();
     let texts = texts("measured", &campaign);
     let explained = of(&texts, "explain");

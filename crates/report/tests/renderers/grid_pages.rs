@@ -212,7 +212,7 @@ fn markdown_has_every_cell_value_and_mean() {
 fn values_of_an_emulated_processor_are_hidden_and_ratios_shown() {
     let mut campaign = grid();
     for finding in &mut campaign.findings.findings {
-        finding.caveats.push(Caveat::new(CaveatCode::Tcg, "in 12 trials; first: QEMU's TCG"));
+        finding.note_caveat(Caveat::new(CaveatCode::Tcg, "in 12 trials; first: QEMU's TCG"));
         finding.is_emulated = true;
     }
     let verbose = Page { is_verbose: true, ..page(80) };

@@ -356,10 +356,12 @@ fn a_report_survives_json_and_the_same_inputs_give_the_same_bytes() {
     for campaign in [mixed(), undecided(), hostile(), multicore(), grid::grid()] {
         let text = drawn(&campaign, "json", page(80));
         let back: Report = serde_json::from_str(&text).unwrap();
-        // What words mean is the catalogue's, and stored nowhere; of few boots words are stored.
+        // What words mean is the catalogue's, and stored nowhere; of few boots words are stored, and
+        // of what the store warns of its caveats.
         let stored = Report {
             meanings: Meanings::default(),
             shares_few_boots: false,
+            against_by_store: std::collections::BTreeSet::new(),
             ..view(&campaign.inputs())
         };
         assert_eq!(back, stored);

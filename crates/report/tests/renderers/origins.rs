@@ -185,7 +185,7 @@ fn simulated_by_others(mut campaign: Campaign) -> Campaign {
     let imported = campaign.plan.imported.as_mut().unwrap();
     imported.caveats.push(told.clone());
     imported.facts.establish(ImportFact::Simulated);
-    campaign.findings.caveats.push(told);
+    campaign.findings.note_caveat(told);
     campaign
 }
 

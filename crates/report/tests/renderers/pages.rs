@@ -4,11 +4,12 @@
 use expect_test::expect_file;
 use fixtures::{invocation, subject, workload};
 use model::{
-    Caveat, CaveatCode, Companion, Direction, Effect, FailureCount, Finding, Findings, Fingerprint,
-    Interval, Outcome, Plan, Planning, Question, Record, Role, Sample, Strength, Unit, Verdict,
+    Caveat, CaveatCheck, CaveatCode, Companion, Direction, Effect, FailureCount, Finding, Findings,
+    Fingerprint, Interval, Outcome, Plan, Planning, Question, Record, Role, Sample, Strength, Unit,
+    Verdict,
 };
 use report::{Inputs, Language, Page, RENDERERS, view};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn question(
     workload: &str,
@@ -88,7 +89,7 @@ fn primary_findings() -> Vec<Finding> {
     lost.reason = Some("6 blocks broke a validity rule and none is left".to_owned());
     let mut noisy =
         finding(rate("batch", Primary), Inconclusive, None, [0.02, -0.05, 0.09], [571.0, 582.0]);
-    noisy.caveats.push(Caveat::new(CaveatCode::Noisy, "differences between blocks vary by 5.0 %"));
+    noisy.note_caveat(Caveat::new(CaveatCode::Noisy, "differences between blocks vary by 5.0 %"));
     let clearly = Some(Strength::Clearly);
     let detectable = Some(Strength::Detectable);
     let faults =
@@ -137,6 +138,7 @@ fn findings() -> Findings {
             )]),
             rules: BTreeMap::new(),
         }],
+        against: BTreeSet::from([CaveatCheck::EnoughData]),
         caveats: vec![Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot")],
         ..fixtures::findings(primary_findings())
     }

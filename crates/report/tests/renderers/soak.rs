@@ -102,7 +102,7 @@ fn soak() -> Campaign {
         },
     ];
     TREND_FINDINGS_FORMAT.clone_into(&mut campaign.findings.format);
-    campaign.findings.caveats.push(Caveat::new(
+    campaign.findings.note_caveat(Caveat::new(
         CaveatCode::Leak,
         "cyclic service_memory, baseline: +0.525 % an hour [+0.505, +0.545], +11.6 % in 22.0 h",
     ));

@@ -60,9 +60,10 @@ pub fn unfinished() -> Campaign {
 /// The same, ended on purpose (`judge --end`).
 pub fn ended() -> Campaign {
     let findings = include_str!("../golden/campaigns/ended/findings.json");
+    let findings: Findings = serde_json::from_str(findings).unwrap();
     let stopped = Caveat::new(CaveatCode::StoppedEarly, "ended on purpose after 28 trials");
     Campaign {
-        findings: serde_json::from_str(findings).unwrap(),
+        findings: findings.with_facts_of_caveats(),
         store_caveats: vec![stopped],
         is_stopped_early: true,
         ..unfinished()

@@ -367,7 +367,7 @@ fn a_name_like_a_cell_is_no_reference_from_a_chart() {
 fn values_of_an_emulated_processor_are_hidden_where_people_look() {
     let mut campaign = grid();
     for finding in &mut campaign.findings.findings {
-        finding.caveats.push(Caveat::new(CaveatCode::Tcg, "QEMU's TCG"));
+        finding.note_caveat(Caveat::new(CaveatCode::Tcg, "QEMU's TCG"));
         finding.is_emulated = true;
     }
     for record in &mut campaign.records {

@@ -559,7 +559,7 @@ fn campaigns_of_earlier_formats_are_judged_reported_and_resumed() {
         std::fs::write(&path, text.replace(new, old)).unwrap();
     };
     aged("plan.json", "schedlab.plan/3", "schedlab.plan/2");
-    aged("findings.json", "schedlab.findings/14", "schedlab.findings/3");
+    aged("findings.json", "schedlab.findings/16", "schedlab.findings/3");
     let shown = bench.expect(0, &["show", "last"]);
     assert!(shown.contains("confirmed: \"it is faster\""), "{shown}");
     aged("plan.json", "schedlab.plan/2", "schedlab.plan/1");
@@ -569,7 +569,7 @@ fn campaigns_of_earlier_formats_are_judged_reported_and_resumed() {
     bench.expect(0, &["report", "last"]);
     bench.expect(0, &["judge", "last"]);
     let findings = std::fs::read_to_string(campaign.join("findings.json")).unwrap();
-    assert!(findings.contains("schedlab.findings/14"), "it is judged anew");
+    assert!(findings.contains("schedlab.findings/16"), "it is judged anew");
     aged("plan.json", "schedlab.plan/1", "schedlab.plan/99");
     let refused = bench.run(&["show", "last"]);
     assert_eq!(refused.status.code(), Some(1));

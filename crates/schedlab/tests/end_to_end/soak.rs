@@ -82,7 +82,7 @@ fn a_campaign_without_a_duration_has_the_formats_and_sections_that_it_had() {
         read("plan.json").contains("\"schedlab.plan/3\"") && !read("plan.json").contains("pace")
     );
     let findings = read("findings.json");
-    assert!(findings.contains("\"schedlab.findings/14\"") && !findings.contains("trends"));
+    assert!(findings.contains("\"schedlab.findings/16\"") && !findings.contains("trends"));
     assert!(read("records.jsonl").contains("\"started_unix_ns\":0"), "the simulator has no clock");
     assert_eq!(report(&bench)["format"], "schedlab.report/16");
 }
