@@ -4,8 +4,12 @@
 use crate::undo;
 use contract::{FIRST_KNOB, Factor, Knob, Missing, Problem, Requirement, TrialCatalogue};
 use model::{Level, Plan, Subject};
+use rustix::process::geteuid;
 use std::collections::BTreeMap;
-use sys::{Machine, SchedExt};
+use sys::{Machine, ProcessStat, SchedExt};
+
+/// The user.
+const ROOT: u32 = 0;
 
 /// Everything the plan needs that this machine lacks, each thing once. Changes nothing. Where
 /// the machine's target is known, that is where trials without one of their own have files.
@@ -100,10 +104,8 @@ fn unowned(factor: &str, owner: &'static str) -> Requirement {
     Requirement::check(format!("{factor} not managed by {owner}"), move |machine| {
         let processes =
             machine.process_ids().map_err(|error| (error.to_string(), String::new()))?;
-        let running = processes.into_iter().filter_map(|pid| machine.process_stat(pid).ok());
-        // A process name is cut at 15 bytes (TASK_COMM_LEN).
-        let name = &owner[..owner.len().min(15)];
-        match running.into_iter().find(|stat| stat.comm == name) {
+        let mut running = processes.into_iter().filter_map(|pid| machine.process_stat(pid).ok());
+        match running.find(|stat| is_manager(machine, stat, owner)) {
             None => Ok(()),
             Some(stat) => Err((
                 format!("{owner} is running (process {})", stat.pid),
@@ -111,6 +113,21 @@ fn unowned(factor: &str, owner: &'static str) -> Requirement {
             )),
         }
     })
+}
+
+/// Whether a process has the name of this program, and is one of root's or of this process's user.
+/// Anybody can give a process any name.
+fn is_manager(machine: &Machine, stat: &ProcessStat, owner: &str) -> bool {
+    // A process name is cut at 15 bytes (TASK_COMM_LEN).
+    if stat.comm != owner[..owner.len().min(15)] {
+        return false;
+    }
+    let user = machine.user_of_process(stat.pid);
+    let counts = user.is_some_and(|user| user == ROOT || user == geteuid().as_raw());
+    if !counts {
+        tracing::info!(pid = stat.pid, ?user, owner, "another user's process has its name");
+    }
+    counts
 }
 
 /// The kernel's own scheduler is what a host campaign speaks of: fair-class knobs
@@ -126,4 +143,46 @@ pub fn no_sched_ext() -> Requirement {
             )),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// Why a machine of these processes lacks a knob that nobody else manages; the numbers are the
+    /// real and the effective user.
+    fn refusal(owner: &'static str, processes: &[(i32, &str, [u32; 2])]) -> Option<String> {
+        let root = tempfile::tempdir().unwrap();
+        let machine = Machine::fake(root.path(), root.path()).unwrap();
+        for (pid, comm, [real, effective]) in processes {
+            let directory = root.path().join(format!("proc/{pid}"));
+            fs::create_dir_all(&directory).unwrap();
+            let stat = format!(
+                "{pid} ({comm}) S 1 77 77 0 -1 4194304 100 0 0 0 5 6 0 0 20 0 1 0 4242 1000 10 \
+                 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0\n"
+            );
+            let users = format!("Uid:\t{real}\t{effective}\t{effective}\t{effective}");
+            fs::write(directory.join("stat"), stat).unwrap();
+            fs::write(directory.join("status"), format!("Name:\t{comm}\n{users}\n")).unwrap();
+        }
+        unowned("governor", owner).met(&machine).err().map(|missing| missing.why)
+    }
+
+    #[test]
+    fn a_manager_of_a_knob_counts_where_root_or_this_user_started_it() {
+        let own = geteuid().as_raw();
+        let stranger = own + 1;
+        let told = |pid: u32| Some(format!("tuned is running (process {pid})"));
+        assert_eq!(refusal("tuned", &[(7, "tuned", [ROOT, ROOT])]), told(7));
+        assert_eq!(refusal("tuned", &[(7, "tuned", [own, own])]), told(7));
+        assert_eq!(refusal("tuned", &[(7, "tuned", [stranger, stranger])]), None);
+        // A program of root's with the set-user-ID bit, by a link of that name.
+        assert_eq!(refusal("tuned", &[(7, "tuned", [stranger, ROOT])]), None);
+        assert_eq!(refusal("tuned", &[(7, "tuned-ppd", [ROOT, ROOT])]), None);
+        let both = [(7, "tuned", [stranger, stranger]), (8, "tuned", [ROOT, ROOT])];
+        assert_eq!(refusal("tuned", &both), told(8));
+        let cut = refusal("power-profiles-daemon", &[(7, "power-profiles-", [ROOT, ROOT])]);
+        assert_eq!(cut.unwrap(), "power-profiles-daemon is running (process 7)");
+    }
 }

@@ -104,6 +104,13 @@ impl Machine {
             .ok_or_else(|| fail("understand", io::Error::new(io::ErrorKind::InvalidData, text)))
     }
 
+    /// The user who started a process, its real one; `None` where it is gone. The effective one, to which
+    /// its directory in `/proc` belongs, is root for a program with the set-user-ID bit, which any user
+    /// can start by a link of any name.
+    pub fn user_of_process(&self, pid: i32) -> Option<u32> {
+        real_user(&self.read_with_names(&format!("/proc/{pid}/status")).ok()?)
+    }
+
     /// A live process on the real machine; `None` of one that has ended, a zombie included.
     pub fn live_process(&self, pid: i32) -> Option<ProcessStat> {
         self.running().process_stat(pid).ok().filter(|stat| stat.state != 'Z')
@@ -179,6 +186,13 @@ fn is_in_environment(environment: impl Read, entry: &str) -> bool {
         && bytes.split(|byte| *byte == 0).any(|one| one == entry.as_bytes())
 }
 
+/// The first of the four of `/proc/PID/status`, in which a name has its ends of lines written out
+/// (proc_pid_status(5)).
+fn real_user(status: &str) -> Option<u32> {
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    users.split_whitespace().next()?.parse().ok()
+}
+
 fn migrations(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with("se.nr_migrations"))?;
     line.split_once(':')?.1.trim().parse().ok()
@@ -195,6 +209,13 @@ mod tests {
                     numa_pages_migrated              :                    4\n";
         assert_eq!(migrations(text), Some(31));
         assert_eq!(migrations("numa_pages_migrated : 4\n"), None);
+    }
+
+    #[test]
+    fn the_user_of_a_process_is_the_one_who_started_it() {
+        let status = "Name:\tUid: 0\\n\nUmask:\t0022\nUid:\t1000\t0\t0\t0\nGid:\t7\t7\t7\t7\n";
+        assert_eq!(real_user(status), Some(1000));
+        assert_eq!(real_user("Name:\tx\n"), None);
     }
 
     #[test]
