@@ -14,7 +14,8 @@ pub const GRACE_PERIOD: Duration = Duration::from_secs(60);
 
 /// Removes the directories in this one whose names begin so, which one of these users has, of which
 /// no process holds the lock, and which were last changed so long ago. What cannot be removed stays:
-/// it is in nobody's way.
+/// it is in nobody's way. Whether others can put another directory in place of one between the look
+/// and the removal is for the caller to ask: they can where they may rename what lies in the parent.
 pub fn sweep_left(parent: &Path, prefix: &str, grace_period: Duration, owners: &[u32]) {
     for entry in parent.read_dir().into_iter().flatten().flatten() {
         let is_named = entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes());

@@ -5,7 +5,7 @@
 //! afterwards, and believes nothing that lies there.
 
 use crate::environment::{NOBODY, search_path};
-use crate::temporary::{TemporaryDirectory, end_by, remove_in_use};
+use crate::temporary::{TemporaryDirectory, end_by, remedy, remove_in_use};
 use contract::{Description, Error, ErrorKind, Interrupt, Result};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
@@ -187,12 +187,8 @@ fn complains_of_sandbox(said: &mut File) -> bool {
 }
 
 fn unwritable(path: &Path, error: std::io::Error) -> Error {
-    Error::new(
-        ErrorKind::Environment,
-        "cannot print the report",
-        format!("{}: {error}", path.display()),
-        "make room there, or set TMPDIR to a directory with room that you may write",
-    )
+    let cause = format!("{}: {error}", path.display());
+    Error::new(ErrorKind::Environment, "cannot print the report", cause, remedy(&error))
 }
 
 fn command(browser: &Path, folder: &Path, html: &Path, pdf: &Path) -> Command {

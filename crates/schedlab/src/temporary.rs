@@ -2,7 +2,7 @@
 //! of a process that was killed is found by its lock, which nobody holds any more, and goes when the
 //! next one is made.
 
-use crate::environment::NOBODY;
+use crate::environment::{NOBODY, invoking_user};
 use rustix::process::geteuid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -13,7 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use sys::{GRACE_PERIOD, sweep_left};
+use sys::{GRACE_PERIOD, check_trusted_above, is_untrusted, sweep_left};
 
 /// Names of all of them begin so.
 const PREFIX: &str = "schedlab-temporary-";
@@ -117,8 +117,12 @@ pub(crate) struct TemporaryDirectory {
 
 impl TemporaryDirectory {
     /// A new one in this directory, for this purpose, which its user alone may enter. Those that were
-    /// left there go first. A signal that asks for an end removes it, too.
+    /// left there go first. A signal that asks for an end removes it, too. Where others can put
+    /// another in place of it, or lead what is written or removed there elsewhere, none is made and
+    /// nothing is swept.
     pub(crate) fn within(parent: &Path, purpose: &str) -> io::Result<Self> {
+        let also = if geteuid().is_root() { invoking_user() } else { None };
+        check_trusted_above(parent, also)?;
         sweep(parent, GRACE_PERIOD);
         hear()?;
         let prefix = format!("{PREFIX}{purpose}-");
@@ -148,6 +152,16 @@ impl Drop for TemporaryDirectory {
     }
 }
 
+/// What to do where none can be made, or not be written.
+pub(crate) fn remedy(error: &io::Error) -> &'static str {
+    if is_untrusted(error) {
+        "set TMPDIR to a directory that only you can change, and what is above it, or unset it: /tmp \
+         will do with its sticky bit"
+    } else {
+        "make room there, or set TMPDIR to a directory with room that you may write"
+    }
+}
+
 /// Removes what processes of this user left that were killed; of root also what it gave to nobody.
 fn sweep(parent: &Path, young: Duration) {
     let own = geteuid();
@@ -159,7 +173,8 @@ fn sweep(parent: &Path, young: Duration) {
 mod tests {
     use super::*;
     use rustix::fs::{Mode, OFlags, mkdirat, openat};
-    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::fs::{MetadataExt, chown};
+    use std::time::SystemTime;
 
     #[test]
     fn what_a_killed_process_left_goes_and_what_is_in_use_stays() {
@@ -201,6 +216,41 @@ mod tests {
         let directory = TemporaryDirectory::within(parent.path(), "test").unwrap();
         let mode = directory.path().metadata().unwrap().mode();
         assert_eq!(mode & 0o7777, DIRECTORY_MODE);
+    }
+
+    #[test]
+    fn none_is_made_and_nothing_is_swept_where_others_can_put_another_in_its_place() {
+        let home = tempfile::tempdir().unwrap();
+        let parent = home.path().join("temporary");
+        let left = parent.join(format!("{PREFIX}test-left"));
+        std::fs::create_dir_all(&left).unwrap();
+        let earlier = SystemTime::now() - 2 * GRACE_PERIOD;
+        File::open(&left).unwrap().set_modified(earlier).unwrap();
+        let set_mode = |path: &Path, mode: u32| {
+            std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        };
+        let assert_refused = |why: &str| {
+            let error = TemporaryDirectory::within(&parent, "test").err().unwrap();
+            assert!(is_untrusted(&error) && error.to_string().contains(why), "{error}");
+            assert!(remedy(&error).contains("sticky"), "{error}");
+            assert_eq!(parent.read_dir().unwrap().count(), 1, "what was left is still there");
+        };
+        for open in [parent.as_path(), home.path()] {
+            set_mode(open, 0o777);
+            assert_refused("others may write there");
+            set_mode(open, 0o755);
+        }
+        if geteuid().is_root() {
+            for others in [parent.as_path(), home.path()] {
+                chown(others, Some(NOBODY), None).unwrap();
+                assert_refused("it belongs to another user");
+                chown(others, Some(0), None).unwrap();
+            }
+        }
+        // As in /tmp.
+        set_mode(&parent, 0o1777);
+        let made = TemporaryDirectory::within(&parent, "test").unwrap();
+        assert!(made.path().exists() && !left.exists());
     }
 
     #[test]

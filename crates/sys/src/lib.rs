@@ -71,6 +71,6 @@ pub use scheduling::{
     set_scheduling_attributes, set_timer_slack, timer_slack,
 };
 pub use signals::{Termination, reset_signal_dispositions};
-pub use trusted_path::{check_trusted, through_own_links};
+pub use trusted_path::{check_trusted, check_trusted_above, through_own_links};
 pub use untrusted::is_untrusted;
 pub use virtio_port::virtio_port;

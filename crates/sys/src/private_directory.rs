@@ -255,7 +255,7 @@ fn existing(directory: &Path) -> &Path {
 /// change what their names lead to, nor any link on the way.
 fn trusted(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    check_trusted_above(path)?;
+    check_trusted_above(path, None)?;
     let path = std::fs::canonicalize(path)?;
     let mut reached = PathBuf::from("/");
     let mut directory = rustix::fs::open("/", flags, Mode::empty())?;

@@ -25,9 +25,13 @@ pub fn check_trusted(path: &Path, also: Option<u32>) -> io::Result<()> {
     check_way(path, true, also)
 }
 
-/// The same of a directory that only leads to what is asked about: a sticky one will do.
-pub(crate) fn check_trusted_above(directory: &Path) -> io::Result<()> {
-    check_way(directory, false, None)
+/// The same of a directory that only leads to what is asked about, or is to have it: a sticky one will
+/// do, for what lies there by a name is its user's alone to rename.
+///
+/// # Errors
+/// Those of [`check_trusted`].
+pub fn check_trusted_above(directory: &Path, also: Option<u32>) -> io::Result<()> {
+    check_way(directory, false, also)
 }
 
 /// Where a path leads, without links; of which the last names need not be there yet. For what is

@@ -2,7 +2,7 @@
 
 use super::evidence::{self, Examined, examine};
 use crate::cli::Common;
-use crate::temporary::TemporaryDirectory;
+use crate::temporary::{TemporaryDirectory, remedy};
 use contract::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use store::Manifest;
@@ -30,8 +30,8 @@ pub(super) fn temporary() -> Result<TemporaryDirectory> {
         Error::new(
             ErrorKind::Environment,
             "cannot make a temporary directory",
-            error.to_string(),
-            "set TMPDIR to a directory with room",
+            &error,
+            remedy(&error),
         )
     })
 }
