@@ -19,12 +19,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use sys::open_regular;
+use sys::{Draft, open_regular};
 use tar::{Archive, Builder, Entry, EntryType, Header};
 
 /// Version of a bundle's manifest.
@@ -108,24 +108,21 @@ pub struct Unpacked {
 /// # Errors
 /// When a file cannot be read, or the bundle not be written; nothing is left of it then.
 pub fn pack(directory: &Path, manifest: Manifest, file: &Path) -> Result<Manifest> {
-    let fresh = file.with_added_extension("part");
-    let packed = write(directory, manifest, &fresh).and_then(|manifest| {
-        // Unlike a rename this does not replace what is there.
-        fs::hard_link(&fresh, file).map_err(|error| failed("write", file, &error))?;
-        Ok(manifest)
-    });
-    let _ = fs::remove_file(&fresh);
-    packed
+    let fail = |error: io::Error| failed("write", file, &error);
+    let draft = Draft::beside(file).map_err(fail)?;
+    let manifest = write(directory, manifest, file, draft.file())?;
+    draft.put_new().map_err(fail)?;
+    Ok(manifest)
 }
 
-fn write(directory: &Path, mut manifest: Manifest, file: &Path) -> Result<Manifest> {
+/// Writes what is to become `file` into `target`.
+fn write(directory: &Path, mut manifest: Manifest, file: &Path, target: &File) -> Result<Manifest> {
     let present = FILES.iter().filter(|name| directory.join(name).is_file());
     manifest.files = present
         .map(|name| Ok(((*name).to_owned(), digest(&directory.join(name))?)))
         .collect::<Result<_>>()?;
     manifest.due_format().clone_into(&mut manifest.format);
     let fail = |error: io::Error| failed("write", file, &error);
-    let target = File::create_new(file).map_err(fail)?;
     let mut archive = Builder::new(GzEncoder::new(target, Compression::default()));
     let mut text = serde_json::to_vec_pretty(&manifest).map_err(|error| fail(error.into()))?;
     text.push(b'\n');
@@ -142,7 +139,7 @@ fn write(directory: &Path, mut manifest: Manifest, file: &Path) -> Result<Manife
 
 /// One entry without a date or an owner, so that the same content gives the same bytes.
 fn append(
-    archive: &mut Builder<GzEncoder<File>>,
+    archive: &mut Builder<GzEncoder<&File>>,
     name: &str,
     size: u64,
     content: impl Read,
@@ -502,6 +499,7 @@ fn packed(size: u64, hash: Sha256) -> Packed {
 mod tests {
     use super::*;
     use crate::documents::hexadecimal;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     fn manifest() -> Manifest {
@@ -577,6 +575,22 @@ mod tests {
         assert_eq!(error.remedy, "give another name, or remove that one first");
         assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
         assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_lies_beside_a_bundle_is_neither_overwritten_nor_removed() {
+        let (home, other) = (campaign(), tempfile::tempdir().unwrap());
+        let file = other.path().join("one");
+        let beside = ["one.part", ".one.partial"].map(|name| other.path().join(name));
+        for path in &beside {
+            fs::write(path, "precious").unwrap();
+        }
+        pack(home.path(), manifest(), &file).unwrap();
+        assert!(pack(home.path(), manifest(), &file).is_err(), "it is there");
+        for path in &beside {
+            assert_eq!(fs::read_to_string(path).unwrap(), "precious", "{}", path.display());
+        }
+        assert_eq!(fs::read_dir(other.path()).unwrap().count(), 3);
     }
 
     #[test]

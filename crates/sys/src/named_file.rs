@@ -1,13 +1,14 @@
 //! Files that a user names to be written, wherever that is: also where others may put names. A file is
 //! written as a whole or not at all.
 
+use crate::draft::Draft;
 use crate::trusted_path::through_own_links;
 use crate::untrusted::ROOT;
 use removal::reach;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -62,19 +63,12 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     };
     let directory = reach(parent)?;
     let mode = mode_of(&directory, name)?;
-    let unfinished: OsString =
-        [OsStr::new("."), name, OsStr::new(".partial")].into_iter().collect();
-    // Another user may have put it there to read or to change what is written.
-    remove(&directory, &unfinished)?;
-    let written = write_new(&directory, &unfinished, mode, bytes)
-        .and_then(|()| Ok(rustix::fs::renameat(&directory, &unfinished, &directory, name)?));
-    if written.is_err() {
-        let _ = remove(&directory, &unfinished);
-    }
-    written?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let names = rustix::fs::openat(&directory, ".", flags, Mode::empty())?;
-    Ok(rustix::fs::fsync(&names)?)
+    let draft = Draft::within(directory, name, UNFINISHED_MODE)?;
+    let mut file = draft.file();
+    file.write_all(bytes)?;
+    rustix::fs::fchmod(file, mode)?;
+    file.sync_all()?;
+    draft.put()
 }
 
 /// The mode that what replaces this file gets.
@@ -87,22 +81,6 @@ fn mode_of(directory: &OwnedFd, name: &OsStr) -> io::Result<Mode> {
     let is_own = found.st_uid == ROOT || found.st_uid == geteuid().as_raw();
     let most = if is_own { PERMISSIONS } else { NEW_MODE };
     Ok(Mode::from_raw_mode(found.st_mode & most))
-}
-
-fn write_new(directory: &OwnedFd, name: &OsStr, mode: Mode, bytes: &[u8]) -> io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let unfinished = Mode::from_raw_mode(UNFINISHED_MODE);
-    let mut file = File::from(rustix::fs::openat(directory, name, flags, unfinished)?);
-    file.write_all(bytes)?;
-    rustix::fs::fchmod(&file, mode)?;
-    file.sync_all()
-}
-
-fn remove(directory: &OwnedFd, name: &OsStr) -> io::Result<()> {
-    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
 }
 
 #[cfg(test)]
@@ -139,17 +117,21 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_into_what_another_put_in_place_of_the_unfinished_file() {
+    fn what_another_put_beside_a_file_is_neither_written_into_nor_removed() {
         let home = tempfile::tempdir().unwrap();
         let (file, victim) = (home.path().join("file"), home.path().join("victim"));
-        let unfinished = home.path().join(".file.partial");
+        // What was the name of the unfinished file.
+        let beside = home.path().join(".file.partial");
         fs::write(&victim, "as it was").unwrap();
-        fs::hard_link(&victim, &unfinished).unwrap();
+        fs::hard_link(&victim, &beside).unwrap();
         write_named(&file, b"one", None).unwrap();
-        symlink(&victim, &unfinished).unwrap();
+        fs::remove_file(&beside).unwrap();
+        symlink(&victim, &beside).unwrap();
         write_named(&file, b"two", None).unwrap();
+        assert_eq!(fs::read_link(&beside).unwrap(), victim);
         assert_eq!(fs::read(&victim).unwrap(), b"as it was");
         assert_eq!(fs::read(&file).unwrap(), b"two");
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 3);
     }
 
     #[test]

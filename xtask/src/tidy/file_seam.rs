@@ -20,9 +20,9 @@ const CHECKED: [&str; 2] = ["crates/executor/src", "crates/store/src"];
 const MODULES: [&[&str]; 3] = [&["std", "fs"], &["std", "os", "unix", "fs"], &["rustix", "fs"]];
 /// A descriptor that somebody has becomes a file: nothing is opened.
 const OF_DESCRIPTOR: [&str; 4] = ["std", "fs", "File", "from"];
-/// Functions of `sys` that do.
-const OF_SYS: [&str; 5] =
-    ["append_to", "open_regular", "read_regular", "remove_tree", "write_named"];
+/// Functions of `sys` that do, and types with such functions.
+const OF_SYS: [&str; 6] =
+    ["Draft", "append_to", "open_regular", "read_regular", "remove_tree", "write_named"];
 /// Methods of a path that do; those of `sys::Files` have arguments.
 const OF_PATHS: [&str; 10] = [
     "canonicalize",
@@ -262,7 +262,7 @@ fn is_past(path: &[String]) -> bool {
         path.len() > module.len() && path.iter().zip(module.iter()).all(|(one, other)| one == other)
     };
     match path {
-        [first, name] if first == "sys" => OF_SYS.contains(&name.as_str()),
+        [first, name, ..] if first == "sys" => OF_SYS.contains(&name.as_str()),
         _ => path != OF_DESCRIPTOR && MODULES.iter().any(is_of_module),
     }
 }
@@ -295,6 +295,7 @@ mod tests {
             "rustix::fs::statvfs(path)",
             "symlink(one, other)",
             "sys::append_to(path)",
+            "sys::Draft::beside(path)",
             "open_regular(path)",
             "path.exists()",
             "home.join(name).is_file()",

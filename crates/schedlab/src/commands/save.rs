@@ -48,16 +48,15 @@ mod tests {
     #[test]
     fn what_was_there_stays_where_the_new_one_cannot_be_completed() {
         let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("report.md");
-        save(&file, b"old").unwrap();
-        // Something else has the place of the unfinished file.
-        fs::create_dir(directory.path().join(".report.md.partial")).unwrap();
-        assert!(save(&file, b"new").is_err());
-        assert_eq!(fs::read(&file).unwrap(), b"old");
-        fs::remove_dir(directory.path().join(".report.md.partial")).unwrap();
-        save(&file, b"new").unwrap();
-        assert_eq!(fs::read(&file).unwrap(), b"new");
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        // No name of an unfinished file beside the longest one is short enough.
+        for (name, is_written) in [("report.md".to_owned(), true), ("r".repeat(255), false)] {
+            let file = directory.path().join(name);
+            fs::write(&file, b"old").unwrap();
+            assert_eq!(save(&file, b"new").is_ok(), is_written);
+            let expected: &[u8] = if is_written { b"new" } else { b"old" };
+            assert_eq!(fs::read(&file).unwrap(), expected);
+        }
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
     }
 
     #[test]
