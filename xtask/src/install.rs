@@ -6,10 +6,11 @@ use crate::elf;
 use crate::notices::notices;
 use crate::problems::{CommandResult, Problems};
 use crate::sbom::{self, sbom};
+use artefacts::replace_by;
 use cargo_metadata::Message;
 use std::ffi::OsString;
 use std::fs;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -158,19 +159,21 @@ fn place_all(from: &Path, to: &Path) -> CommandResult {
     Ok(())
 }
 
-/// Copies beside the target and renames, so that a running program is not overwritten.
+/// Copies beside the target and renames, so that a running program is not overwritten, nor what a link
+/// leads to.
 fn place(from: &Path, to: &Path, mode: u32) -> CommandResult {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(|error| cannot("create", folder, &error))?;
     }
-    let fresh = to.with_added_extension("part");
-    fs::copy(from, &fresh).map_err(|error| cannot("copy", from, &error))?;
-    fs::set_permissions(&fresh, fs::Permissions::from_mode(mode))
-        .and_then(|()| fs::rename(&fresh, to))
-        .map_err(|error| cannot("install", to, &error))
+    let mut source = fs::File::open(from).map_err(|error| cannot("copy", from, &error))?;
+    let placed = replace_by(to, |file| {
+        io::copy(&mut source, file)?;
+        file.set_permissions(fs::Permissions::from_mode(mode))
+    });
+    placed.map_err(|error| cannot("install", to, &error))
 }
 
-fn cannot(action: &str, path: &Path, error: &std::io::Error) -> Problems {
+fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {
     Problems::one(format!("cannot {action} {}: {error}", path.display()))
 }
 

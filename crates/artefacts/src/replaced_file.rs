@@ -14,8 +14,16 @@ const MOST_TRIES: u32 = 100;
 /// # Errors
 /// When it cannot be written; what was there stays, and no draft of it.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_by(path, |file| file.write_all(bytes))
+}
+
+/// The same with what is written into the file until this returns.
+///
+/// # Errors
+/// As [`replace`], and those of `write`.
+pub fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let (mut file, draft) = drafted(path)?;
-    let written = file.write_all(bytes).and_then(|()| fs::rename(&draft, path));
+    let written = write(&mut file).and_then(|()| fs::rename(&draft, path));
     if written.is_err() {
         // The error that matters is the first one.
         let _ = fs::remove_file(&draft);

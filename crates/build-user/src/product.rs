@@ -1,7 +1,7 @@
 //! What a build user leaves, taken over as bytes: a link in its place would lead root to a file
 //! that the user cannot reach.
 
-use artefacts::{Error, Result};
+use artefacts::{Error, Result, replace_by};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -38,11 +38,9 @@ pub fn take_file(directory: &Path, inside: &Path, to: &Path, mode: u32) -> Resul
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(fail)?;
     }
-    let fresh = to.with_added_extension("part");
-    let copied = File::create(&fresh).and_then(|mut file| {
-        io::copy(&mut from, &mut file)?;
-        file.set_permissions(Permissions::from_mode(mode))?;
-        fs::rename(&fresh, to)
+    let copied = replace_by(to, |file| {
+        io::copy(&mut from, file)?;
+        file.set_permissions(Permissions::from_mode(mode))
     });
     copied.map_err(fail)
 }
@@ -70,5 +68,21 @@ mod tests {
             assert!(take_file(&left, Path::new(inside), &elsewhere, 0o644).is_err(), "{inside}");
         }
         assert!(!elsewhere.exists());
+    }
+
+    #[test]
+    fn nothing_beside_what_is_taken_over_is_written_or_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let (left, to) = (place.path().join("left"), place.path().join("program"));
+        let (victim, beside) = (place.path().join("victim"), place.path().join("program.part"));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("program"), "bytes").unwrap();
+        fs::write(&victim, "as it was").unwrap();
+        symlink(&victim, &beside).unwrap();
+        take_file(&left, Path::new("program"), &to, 0o755).unwrap();
+        assert_eq!(fs::read_to_string(&to).unwrap(), "bytes");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "as it was");
+        assert!(beside.is_symlink());
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 4);
     }
 }

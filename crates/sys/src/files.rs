@@ -20,7 +20,7 @@ pub enum FileAccess {
     Append,
     /// For writing over what it holds; it must be there.
     Overwrite,
-    /// For writing, empty; made where it is not there.
+    /// For writing, empty; made where it is not there. One that has another name, too, is refused.
     Replace,
     /// To be locked, and for nothing else; made where it is not there. Only its user can open it, and
     /// users who may write in its directory.

@@ -30,7 +30,7 @@ impl Files for HostFiles {
             FileAccess::Append => append_to(path)?,
             FileAccess::Overwrite => open_itself(options.write(true), path)?,
             FileAccess::Replace => {
-                open_itself(options.write(true).create(true).truncate(true), path)?
+                emptied(open_itself(options.write(true).create(true).truncate(false), path)?)?
             }
             FileAccess::Lock => open_lock(path)?,
         }))
@@ -130,6 +130,18 @@ fn open_itself(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
         ),
         _ => error,
     })
+}
+
+/// The file without what it held. One with another name is left as it is: who gave it this one would
+/// choose what is emptied.
+fn emptied(file: File) -> io::Result<File> {
+    if file.metadata()?.nlink() > 1 {
+        return Err(io::Error::other(
+            "the file has another name, too, and nothing is replaced there: look who made it, and remove it",
+        ));
+    }
+    file.set_len(0)?;
+    Ok(file)
 }
 
 impl OpenFile for File {
@@ -287,6 +299,19 @@ mod tests {
         }
         open(FileAccess::Replace).unwrap().write_all(b"x").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"x");
+    }
+
+    #[test]
+    fn a_file_that_has_another_name_is_not_emptied() {
+        let home = tempfile::tempdir().unwrap();
+        let (file, other) = (home.path().join("file"), home.path().join("other"));
+        fs::write(&file, "as it was").unwrap();
+        fs::hard_link(&file, &other).unwrap();
+        assert!(HostFiles.open(&other, FileAccess::Replace).is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"as it was");
+        fs::remove_file(&file).unwrap();
+        HostFiles.open(&other, FileAccess::Replace).unwrap();
+        assert_eq!(fs::read(&other).unwrap(), b"");
     }
 
     #[test]
