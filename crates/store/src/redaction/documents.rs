@@ -119,7 +119,7 @@ pub(super) fn redact(key: &str, value: &mut Value, replacer: &mut Replacer) {
         }
         Value::Object(fields) => {
             if let Some(Value::Object(parameters)) = fields.get_mut(PARAMETERS) {
-                redact_commands(parameters, replacer);
+                redact_parameters(parameters, replacer);
             }
             // A failure has a detail as well, and no code.
             let words_of_detail = fields.get("code").map(detail_words);
@@ -140,12 +140,16 @@ pub(super) fn redact(key: &str, value: &mut Value, replacer: &mut Replacer) {
 }
 
 fn text_of(key: &str, text: &str, replacer: &mut Replacer) -> String {
+    // A level that is a parameter is called by its workload, too: `command.directory`.
+    let level = key.split_once('.').map(|(_, parameter)| parameter);
+    let is_level_of = |names: &[&str]| level.is_some_and(|parameter| names.contains(&parameter));
     match key {
         PUBLIC => text.to_owned(),
         key if OURS.contains(&key) => text.to_owned(),
         "kernel.command_line" => kernel_line::redacted(text, replacer),
         "reason" | "detail" | "failure" => failure(text, replacer),
-        key if PATHS.contains(&key) => path(text, replacer),
+        key if PATHS.contains(&key) || is_level_of(&PATHS) => path(text, replacer),
+        _ if is_level_of(&COMMAND_LINES) && !text.is_empty() => command(text, replacer),
         _ => replacer.text(text),
     }
 }
@@ -214,8 +218,15 @@ fn command_lines(parameters: &Map<String, Value>) -> impl Iterator<Item = Vec<&s
     })
 }
 
-/// The parameters of a workload: each command line is one word, and where metrics are found goes.
-fn redact_commands(parameters: &mut Map<String, Value>, replacer: &mut Replacer) {
+/// The parameters of a workload: each command line and each path is one word, and where metrics are
+/// found goes.
+fn redact_parameters(parameters: &mut Map<String, Value>, replacer: &mut Replacer) {
+    for name in PATHS {
+        let given = parameters.get_mut(name).and_then(|value| value.get_mut("text"));
+        if let Some(Value::String(text)) = given {
+            *text = path(text, replacer);
+        }
+    }
     for name in COMMAND_LINES {
         let Some(Value::Object(value)) = parameters.get_mut(name) else { continue };
         if let Some(Value::Array(words)) = value.get_mut("words")
@@ -360,6 +371,19 @@ mod tests {
             value,
             json!({"directory": "/redacted-path-1", "job_file": "", "other": "/redacted-path-2"})
         );
+        // As a plan has it.
+        let mut value = json!({"uses": "fio", "parameters": {
+            "directory": {"text": "acme/secret"}, "job_file": {"text": ""}, "rw": {"text": "read"},
+        }});
+        redact("", &mut value, &mut replacer);
+        let expected = json!({"uses": "fio", "parameters": {
+            "directory": {"text": "/redacted-path-1"}, "job_file": {"text": ""}, "rw": {"text": "read"},
+        }});
+        assert_eq!(value, expected);
+        let mut value = json!({"levels": {"command.directory": "acme/secret", "nice": "5"}});
+        redact("", &mut value, &mut replacer);
+        let levels = json!({"command.directory": "/redacted-path-1", "nice": "5"});
+        assert_eq!(value["levels"], levels);
     }
 
     #[test]
@@ -393,6 +417,10 @@ mod tests {
                 assert_eq!(replacer.text("acme failed"), "redacted-argument-1 failed", "{name}");
             }
         }
+        let mut value = json!({"levels": {"service.drive": "./acme --key", "service.start": ""}});
+        redact("", &mut value, &mut Replacer::default());
+        let levels = json!({"service.drive": "redacted-command-1", "service.start": ""});
+        assert_eq!(value["levels"], levels);
         let empty = json!({"uses": "service", "parameters": {
             "start": {"words": []}, "drive": {"text": ""}, "run": {"count": 1},
         }});
