@@ -68,7 +68,8 @@ enum CaveatBasis {
 
 /// What the detail of a caveat has besides our own words and numbers, and what its campaign has
 /// anyway: names of subjects, workloads, metrics and columns, values of its plan. It stands behind the
-/// first colon and blank of the detail, and a redaction takes out all that stands there.
+/// first colon and blank of the detail, but for `Quoted`, and a redaction takes out all that stands
+/// there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DetailWords {
     /// Nothing.
@@ -79,6 +80,15 @@ pub enum DetailWords {
     Settings,
     /// What a program said of a failure.
     Messages,
+    /// Values that a redaction replaces by the place at which a document has them, or parts of values,
+    /// each as [`quoted`] writes it.
+    Quoted,
+}
+
+/// A value in the detail of a caveat, between two signs (U+0060) that no other value there has in it.
+#[must_use]
+pub fn quoted(value: &str) -> String {
+    format!("`{}`", value.replace('`', "'"))
 }
 
 /// How a caveat comes about, in the markup of docs/method.md.
@@ -207,7 +217,7 @@ codes! {
         ko "부팅이 다섯 번보다 적고 부팅마다 여러 블록이 실행되었으므로, 결과는 이 부팅들에 대한 것입니다.",
     FewReplicates EnoughData Fact Ours "FEW_REPLICATES" "Fewer than five replicates of a subject: no verdict is given."
         ko "비교 대상의 반복이 다섯 번보다 적어 판정하지 않습니다." forbids FewReplicates,
-    EvidenceChanged Elsewhere Fact Ours "EVIDENCE_CHANGED" "The plan, the experiment or the records are not as they were written: no verdict rests on them."
+    EvidenceChanged Elsewhere Fact Quoted "EVIDENCE_CHANGED" "The plan, the experiment or the records are not as they were written: no verdict rests on them."
         ko "계획, 실험 또는 기록이 쓰인 그대로가 아닙니다. 이를 근거로 판정하지 않습니다.",
     EvidenceUnbound Elsewhere Fact Ours "EVIDENCE_UNBOUND" "Records are bound neither to the plan nor to each other, as in campaigns of an earlier version: nobody can know whether they were edited."
         ko "이전 버전의 캠페인에서처럼 기록이 계획에도 서로에도 묶여 있지 않습니다. 편집되었는지는 아무도 알 수 없습니다.",

@@ -59,7 +59,7 @@ mod vm;
 pub use attempt::Attempt;
 pub use caveat::{
     Caveat, CaveatCheck, CaveatCode, CaveatRule, DetailWords, Forbidden, InSum, LEAST_REPLICATES,
-    Obstacle,
+    Obstacle, quoted,
 };
 pub use claim::{
     Claim, ClaimFinding, ClaimOutcome, ClaimShape, ClaimTally, Claimed, ClaimedEffect,

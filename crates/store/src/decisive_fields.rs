@@ -6,7 +6,7 @@
 //! file of a campaign would rename it there as well if it could be read there.
 
 use crate::documents::hexadecimal;
-use model::{ImportFact, Imported, Plan};
+use model::{ImportFact, Imported, Plan, quoted};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,6 +18,9 @@ const LONGEST_TOLD: usize = 60;
 const TOLD_BEFORE: usize = 20;
 /// Base of the digits.
 const HEXADECIMAL: u32 = 16;
+
+/// Fields of which a redaction replaces values by their place in a plan.
+const QUOTED: [&str; 3] = ["imported caveats", "imported file", "levels"];
 
 /// The values of each field, by its name.
 type Fields = BTreeMap<String, Vec<String>>;
@@ -126,7 +129,7 @@ fn bounded(values: Vec<String>) -> Vec<String> {
 /// What is said of a field: the whole of both values, or of long ones where they first differ.
 fn difference(name: &str, there: &[String], then: &[String]) -> String {
     let said = |place: &str, [there, then]: [&str; 2]| {
-        let [there, then] = shown(there, then);
+        let [there, then] = shown(name, there, then);
         format!("plan.json: {place} is {there}, and the first record gives {then}")
     };
     let whole = [there, then].map(|values| values.join(", "));
@@ -143,8 +146,9 @@ fn difference(name: &str, there: &[String], then: &[String]) -> String {
     said(&place, [&value(there), &value(then)])
 }
 
-/// Two values in one line each, of long ones the part around the first character that differs.
-fn shown(there: &str, then: &str) -> [String; 2] {
+/// Two values of a field in one line each, of long ones the part around the first character that
+/// differs.
+fn shown(name: &str, there: &str, then: &str) -> [String; 2] {
     let same = there.chars().zip(then.chars()).take_while(|(one, other)| one == other).count();
     [there, then].map(|text| {
         let count = text.chars().count();
@@ -152,13 +156,14 @@ fn shown(there: &str, then: &str) -> [String; 2] {
             return "absent".to_owned();
         }
         if count <= LONGEST_TOLD {
-            return text.to_owned();
+            return if QUOTED.contains(&name) { quoted(text) } else { text.to_owned() };
         }
         let from = same.saturating_sub(TOLD_BEFORE);
         let part: String = text.chars().skip(from).take(LONGEST_TOLD).collect();
         let before = if from > 0 { "..." } else { "" };
         let behind = if from + LONGEST_TOLD < count { "..." } else { "" };
-        format!("{before}{part}{behind}")
+        // A part of a secret is not known for one.
+        quoted(&format!("{before}{part}{behind}"))
     })
 }
 
@@ -228,7 +233,21 @@ mod tests {
         );
         let long = |end: &str| vec![format!("{}{end}", "z".repeat(90))];
         let told = difference("levels", &long("one"), &long("two"));
-        assert!(told.contains("zzzone, and") && told.ends_with("zzztwo"), "{told}");
+        assert!(told.contains("zzzone`, and") && told.ends_with("zzztwo`"), "{told}");
+    }
+
+    #[test]
+    fn what_a_redaction_would_not_know_for_a_secret_is_quoted() {
+        let named = |name: &str| difference(name, &["u`.csv".to_owned()], &[]);
+        assert_eq!(
+            named("imported file"),
+            "plan.json: imported file is `u'.csv`, and the first record gives absent"
+        );
+        assert!(named("subjects").contains("subjects is u`.csv, and"));
+        let caveats =
+            [[r#"{"code":"SETTINGS_DIFFER","detail":"a: b"}"#.to_owned()].to_vec(), vec![]];
+        let told = difference("imported caveats", &caveats[0], &caveats[1]);
+        assert!(told.contains("is `{\"code\":") && told.contains("}`, and"), "{told}");
     }
 
     #[test]

@@ -8,13 +8,15 @@ use super::planning::resolve;
 use crate::cli::Common;
 use crate::environment::state_directory;
 use contract::{Factor, Result};
-use model::{Caveat, CaveatCode, Level, Plan, Record, Subject};
+use model::{Caveat, CaveatCode, Level, Plan, Record, Subject, quoted};
 use serde_json::Value;
 use std::path::Path;
 use store::{Attempts, HeldRecords, KnownRecords, LoadedCampaign};
 
 /// Longest value that is told whole.
 const LONGEST: usize = 60;
+/// The key of a workload's parameters in a plan.
+const PARAMETERS: &str = "parameters";
 /// Keys that name an element of a list in a plan.
 const NAMES: [&str; 3] = ["id", "label", "subject"];
 
@@ -246,7 +248,9 @@ impl Difference {
 
     fn words(&self, origin: &str) -> String {
         let Self { place, stored, planned } = self;
-        format!("plan.json: {} is {stored}, and {origin} gives {planned}", place.join(" "))
+        // Nothing in it passes for the beginning of a value.
+        let place = place.join(" ").replace('`', "'");
+        format!("plan.json: {place} is {stored}, and {origin} gives {planned}")
     }
 }
 
@@ -344,8 +348,8 @@ fn compare(place: &mut Vec<String>, stored: &Value, planned: &Value, found: &mut
         _ if stored == planned => {}
         _ => found.push(Difference {
             place: place.clone(),
-            stored: short(stored),
-            planned: short(planned),
+            stored: told(place, stored),
+            planned: told(place, planned),
         }),
     }
 }
@@ -359,18 +363,26 @@ fn name_of(value: &Value) -> Option<&str> {
     NAMES.iter().find_map(|key| value.get(key)?.as_str())
 }
 
-/// A value in one line; of a list of things with names, these.
-fn short(value: &Value) -> String {
-    let text = match value {
-        Value::Null => "absent".to_owned(),
-        Value::String(text) => text.clone(),
+/// A value in one line; of a list of things with names, these. What a redaction replaces by its place
+/// in a plan is quoted, and so is a part of a value: a part of a secret is not known for one.
+fn told(place: &[String], value: &Value) -> String {
+    let is_level = place.last().is_some_and(|name| Subject::is_parameter(name));
+    let is_of_parameters = is_level || place.iter().any(|name| name == PARAMETERS);
+    let (text, is_quoted) = match value {
+        Value::Null => ("absent".to_owned(), false),
+        Value::String(text) => (text.clone(), is_of_parameters),
         Value::Array(list) if !list.is_empty() && names(list).iter().all(Option::is_some) => {
-            names(list).into_iter().flatten().collect::<Vec<_>>().join(", ")
+            (names(list).into_iter().flatten().collect::<Vec<_>>().join(", "), false)
         }
-        other => other.to_string(),
+        Value::Array(list) => {
+            (value.to_string(), is_of_parameters || list.iter().any(Value::is_object))
+        }
+        Value::Object(_) => (value.to_string(), true),
+        Value::Bool(_) | Value::Number(_) => (value.to_string(), false),
     };
     match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
+        Some((end, _)) => quoted(&format!("{}...", &text[..end])),
+        None if is_quoted => quoted(&text),
         None => text,
     }
 }
@@ -378,6 +390,7 @@ fn short(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn plan(id: &str, factor: &str, level: &str) -> Plan {
         fixtures::plan(vec![fixtures::subject(id, &[(factor, level)])], Vec::new(), 0)
@@ -393,5 +406,28 @@ mod tests {
         assert!(!stands_for_others(&renamed, &here), "it stands for the same under another name");
         let edited = plan("tuned", "base_slice", "1ms");
         assert!(!stands_for_others(&plan("tuned", "base_slice", "2ms"), &edited));
+    }
+
+    #[test]
+    fn what_a_redaction_would_not_know_for_a_secret_is_quoted() {
+        let told = |place: &[&str], value: Value| {
+            told(&place.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), &value)
+        };
+        let directory = ["workloads", "a", "parameters", "directory", "text"];
+        assert_eq!(told(&directory, "acme/x`y".into()), "`acme/x'y`");
+        assert_eq!(told(&directory, Value::Null), "absent");
+        assert_eq!(
+            told(&["subjects", "a", "levels", "command.directory"], "acme".into()),
+            "`acme`"
+        );
+        assert_eq!(told(&["workloads", "a", "variants", "b"], json!({"x": 1})), "`{\"x\":1}`");
+        assert_eq!(told(&["looks"], json!([{"x": 1}])), "`[{\"x\":1}]`");
+        let long = told(&["title"], "t".repeat(LONGEST + 1).into());
+        assert_eq!(long, format!("`{}...`", "t".repeat(LONGEST)));
+        // These are replaced wherever they stand.
+        assert_eq!(told(&["subjects"], json!([{"id": "a"}, {"id": "b"}])), "a, b");
+        assert_eq!(told(&["subjects", "a", "levels", "nice"], "5".into()), "5");
+        assert_eq!(told(&["workloads", "a", "primary"], json!(["p50"])), "[\"p50\"]");
+        assert_eq!(told(&["workloads", "a", "parameters", "pairs", "count"], 7.into()), "7");
     }
 }

@@ -3,13 +3,16 @@
 //! again (docs/method.md#m-evidence).
 
 use importers::Mapping;
-use model::{Comparisons, DEFAULT_ALPHA, ImportedOrder, Plan, Record};
+use model::{Comparisons, DEFAULT_ALPHA, ImportedOrder, Plan, Record, quoted};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Margins that a metric has by its kind where an import was given none: those of
 /// `model::Metric::new`, of which the last is iozone's, too.
 const USUAL_MARGINS: [f64; 3] = [0.02, 0.05, 0.10];
+
+/// What a plan says of where its numbers are from.
+const FILE: &str = "imported file";
 
 /// What stands between the names of the files of an import.
 pub(super) const BETWEEN_FILES: &str = ", ";
@@ -35,6 +38,9 @@ pub(super) fn differences(
     let mut told = margins(plan);
     let mut note = |field: &str, stored: String, from: &str, asked: String| {
         if stored != asked {
+            // Where its name was edited, a redaction may not know the one or the other for a file's.
+            let shown = |value: String| if field == FILE { quoted(&value) } else { value };
+            let [stored, asked] = [stored, asked].map(shown);
             told.push(format!("plan.json: {field} is {stored}, and {from} gives {asked}"));
         }
     };
@@ -58,7 +64,7 @@ pub(super) fn differences(
     // Only of the files that it was given can a title be made.
     let named = GivenFiles::of(plan);
     let files = if named.are(&imported.file) { imported.file.clone() } else { named.words() };
-    note("imported file", imported.file.clone(), options, files.clone());
+    note(FILE, imported.file.clone(), options, files.clone());
     let (from, title) = match option(plan, "--title") {
         Some(title) => (options, title.to_owned()),
         None => ("the import of these files", usual_title(&files)),
@@ -316,7 +322,8 @@ mod tests {
             plan.title = "Imported: t.csv".to_owned();
             differences(&plan, &records(), MAPPING, "import.toml")
         };
-        let other = "plan.json: imported file is u.csv, and the import's command line gives t.csv";
+        let other =
+            "plan.json: imported file is `u.csv`, and the import's command line gives `t.csv`";
         assert_eq!(told(&["dir/t.csv"], "u.csv"), [other]);
         assert_eq!(told(&["a=dir/t.csv"], "u.csv"), [other]);
         for (options, file) in [
@@ -329,7 +336,7 @@ mod tests {
             assert!(!told.contains("imported file"), "{options:?}: {told}");
         }
         let fewer = told(&["a=t.csv", "b=u.csv"], "t.csv").join("\n");
-        let both = "imported file is t.csv, and the import's command line gives t.csv, u.csv";
+        let both = "imported file is `t.csv`, and the import's command line gives `t.csv, u.csv`";
         assert!(fewer.contains(both), "{fewer}");
     }
 

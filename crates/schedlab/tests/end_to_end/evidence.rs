@@ -704,10 +704,10 @@ fn each_field_that_says_where_an_import_is_from_is_named_with_both_values() {
         ("imported format is tsv, and the first record gives csv", |plan| {
             plan["imported"]["format"] = "tsv".into();
         }),
-        ("imported file is other.csv, and the first record gives table.csv", |plan| {
+        ("imported file is `other.csv`, and the first record gives `table.csv`", |plan| {
             plan["imported"]["file"] = "other.csv".into();
         }),
-        ("imported file is other.csv, and the import's command line gives table.csv", |plan| {
+        ("imported file is `other.csv`, and the import's command line gives `table.csv`", |plan| {
             plan["imported"]["file"] = "other.csv".into();
         }),
         ("imported digest is 00, and the first record gives ", |plan| {
@@ -870,6 +870,33 @@ fn a_redaction_begins_a_chain_of_its_own_and_hides_no_edit() {
     bench.expect(0, &["bundle", "last", "--redact", "--output", &file("edited.tar.gz")]);
     let verified = bench.expect(1, &["verify", &file("edited.tar.gz")]);
     assert!(verified.contains("3 records are missing"), "{verified}");
+}
+
+#[test]
+fn a_redaction_has_no_path_that_a_plan_had_or_was_given() {
+    let bench = Bench::new();
+    let experiment = "title = \"Where it runs\"\nvenue = \"sim\"\nblocks = 6\n[subjects.a]\n\
+                      [subjects.b]\nnice = \"5\"\n[[workloads]]\nuse = \"command\"\nrun = \"zorkbench\"\n\
+                      directory = \"zork/own\"\n[workloads.metrics.rate]\nregex = '([0-9]+)'\n\
+                      direction = \"higher\"\n";
+    bench.expect(0, &["run", &bench.experiment("where", experiment)]);
+    edit_plan(&bench.campaign(), |plan| {
+        let directory = &mut plan["workloads"][0]["parameters"]["directory"]["text"];
+        assert_eq!(*directory, "zork/own");
+        *directory = "wumpus/other".into();
+    });
+    let file = bench.path().join("edited.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", "last", "--redact", "--output", &file]);
+    let told = "parameters directory text is `redacted-setting-1`, and experiment.toml gives \
+                `redacted-setting-2`";
+    let verified = bench.expect(1, &["verify", &file]);
+    assert!(verified.contains(told), "{verified}");
+    let output = Command::new("tar").args(["-xzOf", &file]).output().unwrap();
+    let texts = String::from_utf8_lossy(&output.stdout);
+    assert!(texts.contains(told), "{texts}");
+    for secret in ["wumpus", "zork"] {
+        assert!(!texts.contains(secret), "{secret}: {texts}");
+    }
 }
 
 #[test]

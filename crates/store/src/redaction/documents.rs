@@ -68,8 +68,9 @@ pub(super) fn learn(value: &Value, replacer: &mut Replacer, is_ordinary: &dyn Fn
                 learn_command(&line, replacer, is_ordinary);
             }
             if let Some(file) = value.pointer("/imported/file").and_then(Value::as_str) {
-                for part in file.split(", ").flat_map(|part| [part, stem(part)]) {
-                    if !is_ordinary(part) {
+                let named = file.split(", ").chain(given_files(fields));
+                for part in named.flat_map(|part| [part, stem(part)]) {
+                    if part.contains(char::is_alphanumeric) && !is_ordinary(part) {
                         replacer.add(SecretKind::File, part);
                     }
                 }
@@ -77,6 +78,17 @@ pub(super) fn learn(value: &Value, replacer: &mut Replacer, is_ordinary: &dyn Fn
         }
         _ => {}
     }
+}
+
+/// The names of the files that an import was given, by its options: what it says of its file may have
+/// been edited. They stand before all that begins with dashes, some as `SUBJECT=PATH`.
+fn given_files(plan: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let options = plan.get("options").and_then(Value::as_array).into_iter().flatten();
+    let words = options.filter_map(Value::as_str).take_while(|word| !word.starts_with("--"));
+    words.map(|word| {
+        let path = word.split_once('=').map_or(word, |(_, path)| path);
+        path.rsplit('/').next().unwrap_or(path)
+    })
 }
 
 fn stem(file: &str) -> &str {
@@ -148,6 +160,8 @@ fn text_of(key: &str, text: &str, replacer: &mut Replacer) -> String {
         key if OURS.contains(&key) => text.to_owned(),
         "kernel.command_line" => kernel_line::redacted(text, replacer),
         "reason" | "detail" | "failure" => failure(text, replacer),
+        // A fact says what the caveat says that it decides by.
+        "told" => without_quoted(text, replacer),
         key if PATHS.contains(&key) || is_level_of(&PATHS) => path(text, replacer),
         _ if is_level_of(&COMMAND_LINES) && !text.is_empty() => command(text, replacer),
         _ => replacer.text(text),
@@ -190,10 +204,28 @@ pub(super) fn detail_of(caveat: &Caveat, replacer: &mut Replacer) -> String {
     detail(caveat.code.detail_words(), &caveat.detail, replacer)
 }
 
+/// Our words, and what stands in them between two signs of quotation (`model::quoted`).
+fn without_quoted(text: &str, replacer: &mut Replacer) -> String {
+    let mut redacted = String::new();
+    for (at, part) in text.split('`').enumerate() {
+        if at > 0 {
+            redacted.push('`');
+        }
+        let is_quoted = at % 2 == 1 && !part.is_empty();
+        redacted += &if is_quoted {
+            replacer.placeholder(SecretKind::Setting, part)
+        } else {
+            replacer.text(part)
+        };
+    }
+    redacted
+}
+
 /// What a caveat says: our words up to the first colon, then what its code has of others.
 fn detail(words: DetailWords, text: &str, replacer: &mut Replacer) -> String {
     let kind = match words {
         DetailWords::Ours => return replacer.text(text),
+        DetailWords::Quoted => return without_quoted(text, replacer),
         DetailWords::Programs => SecretKind::Program,
         DetailWords::Settings => SecretKind::Setting,
         DetailWords::Messages => SecretKind::Output,
@@ -290,7 +322,7 @@ mod tests {
             let mut value = json!([{"code": code.as_str(), "detail": "by 2 of 3: acme, key: 77"}]);
             redact("caveats", &mut value, &mut Replacer::default());
             let expected = match code.detail_words() {
-                DetailWords::Ours => "by 2 of 3: acme, key: 77",
+                DetailWords::Ours | DetailWords::Quoted => "by 2 of 3: acme, key: 77",
                 DetailWords::Programs => "by 2 of 3: redacted-program-1",
                 DetailWords::Settings => "by 2 of 3: redacted-setting-1",
                 DetailWords::Messages => "by 2 of 3: redacted-output-1",
@@ -328,6 +360,31 @@ mod tests {
     }
 
     #[test]
+    fn values_of_evidence_that_was_changed_are_replaced_and_what_is_told_of_them_stays() {
+        let told = |from: &str, to: &str| {
+            format!(
+                "plan.json: workloads fio directory is {}, and experiment.toml gives {}",
+                model::quoted(from),
+                model::quoted(to)
+            )
+        };
+        let expected = "plan.json: workloads fio directory is `redacted-setting-1`, and \
+                        experiment.toml gives `redacted-setting-2`";
+        let mut replacer = Replacer::default();
+        for text in [told("acme/a`b", "acme/c"), expected.to_owned()] {
+            let caveat = Caveat::new(CaveatCode::EvidenceChanged, text);
+            assert_eq!(detail_of(&caveat, &mut replacer), expected, "a placeholder stays");
+        }
+        // A sign that nobody closed hides what stands behind it.
+        let open = Caveat::new(CaveatCode::EvidenceChanged, "is `acme");
+        assert_eq!(detail_of(&open, &mut replacer), "is `redacted-setting-3");
+        let mut value =
+            json!({"facts": [{"changed_evidence": {"told": told("acme/a`b", "acme/c")}}]});
+        redact("", &mut value, &mut replacer);
+        assert_eq!(value["facts"][0]["changed_evidence"]["told"], expected);
+    }
+
+    #[test]
     fn words_of_ours_stay_and_names_are_replaced_as_keys_too() {
         let mut replacer = Replacer::default();
         replacer.add(SecretKind::User, "lower");
@@ -347,6 +404,20 @@ mod tests {
                 "fingerprint": {"program./redacted-path-1": "00", "kernel.config_digest": "0123456789abcdef"},
             })
         );
+    }
+
+    #[test]
+    fn a_file_that_an_import_was_given_is_known_where_its_name_was_edited() {
+        let mut replacer = Replacer::default();
+        let mut value = json!({
+            "options": ["a=in/acme.csv", "zork.csv", "--title", "Which"],
+            "imported": {"file": "other.csv"},
+        });
+        learn(&value, &mut replacer, &|_| false);
+        redact("", &mut value, &mut replacer);
+        let told = value.to_string();
+        assert!(!["acme", "zork", "other"].iter().any(|name| told.contains(name)), "{told}");
+        assert!(told.contains("Which") && told.contains("a="), "{told}");
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub enum SecretKind {
     Pattern,
     /// A program of somebody else that was seen.
     Program,
-    /// Settings of a tool, or values of columns that nobody named.
+    /// Settings of a tool, values of columns that nobody named, or of a plan that was edited.
     Setting,
     /// A user's name.
     User,
