@@ -11,7 +11,7 @@ use contract::{Factor, Result};
 use model::{Caveat, CaveatCode, Level, Plan, Record, Subject, quoted};
 use serde_json::Value;
 use std::path::Path;
-use store::{Attempts, HeldRecords, KnownRecords, LoadedCampaign};
+use store::{Attempts, HeldRecords, KnownRecords, LinkBreak, LoadedCampaign};
 
 /// Longest value that is told whole.
 const LONGEST: usize = 60;
@@ -132,8 +132,10 @@ fn compared_with_origin(common: &Common, directory: &Path, mut loaded: LoadedCam
                 differences.extend(declared.and_then(|plan| other_seed(&loaded, &plan)));
             }
             let is_of_this_version = again.digest == loaded.plan.digest;
-            let (declared, other): (Vec<_>, Vec<_>) =
-                differences.into_iter().partition(|one| is_of_this_version || one.is_declared());
+            let is_other_text = has_another_text(&loaded);
+            let (declared, other): (Vec<_>, Vec<_>) = differences.into_iter().partition(|one| {
+                is_of_this_version || one.is_declared() || (is_other_text && one.is_in_text())
+            });
             // A field with both its values says more than a digest that no longer fits.
             let named = declared
                 .iter()
@@ -194,6 +196,11 @@ fn replanned(
     })
 }
 
+/// Whether the text beside a campaign is not that which its first record was made from.
+fn has_another_text(loaded: &LoadedCampaign) -> bool {
+    loaded.broken_links.iter().any(|link| link.kind == LinkBreak::OtherText)
+}
+
 /// The options that a plan recorded. Versions before recorded neither the venue nor a seed that was
 /// set.
 #[derive(Default)]
@@ -246,6 +253,17 @@ impl Difference {
         }
     }
 
+    /// Whether a text can say it, as it does a parameter, and not the catalogue alone. What a text that
+    /// was changed gives otherwise is told, even where another version may give it otherwise as well.
+    fn is_in_text(&self) -> bool {
+        let [first, rest @ ..] = self.place.as_slice() else { return false };
+        match first.as_str() {
+            "workloads" => rest.iter().any(|key| key == "parameters"),
+            "format" | "catalogue" | "probes" => false,
+            _ => true,
+        }
+    }
+
     fn words(&self, origin: &str) -> String {
         let Self { place, stored, planned } = self;
         // Nothing in it passes for the beginning of a value.
@@ -259,6 +277,8 @@ fn differences(loaded: &LoadedCampaign, again: &Plan) -> Vec<Difference> {
     let mut found = Vec::new();
     let whole = |plan: &Plan| plan.decisive("", None, 0);
     compare(&mut Vec::new(), &whole(stored), &whole(again), &mut found);
+    // What a budget leaves follows from times that another version may expect otherwise.
+    let asks_as_many = found.is_empty() || has_another_text(loaded);
     let mut note = |name: &str, stored: String, planned: String| {
         if stored != planned {
             found.push(Difference { place: vec![name.to_owned()], stored, planned });
@@ -274,7 +294,10 @@ fn differences(loaded: &LoadedCampaign, again: &Plan) -> Vec<Difference> {
         let drawn = "the order that its seed draws".to_owned();
         note("order of the blocks", "another".to_owned(), drawn);
     }
-    note("blocks", count.to_string(), again.blocks.len().to_string());
+    // The first record says how many were planned: those of them that the experiment lacks were not
+    // added to run others again.
+    let planned = planned_blocks(loaded).filter(|_| asks_as_many).unwrap_or(count);
+    note("blocks", planned.to_string(), again.blocks.len().to_string());
     // Where a block runs again, the seed and its number decide the order.
     for (block, original) in lab::repetitions(stored, again.blocks.len()) {
         if original.is_some_and(|one| plan::repeat_block(stored, one, block.index) != *block) {
@@ -285,8 +308,17 @@ fn differences(loaded: &LoadedCampaign, again: &Plan) -> Vec<Difference> {
     found
 }
 
+/// How many blocks were planned before any of them ran again, as far as the plan still has them;
+/// nothing where no record says it.
+fn planned_blocks(loaded: &LoadedCampaign) -> Option<usize> {
+    let chain = loaded.records.first()?.chain.as_ref()?;
+    let planned = usize::try_from(chain.beginning.as_ref()?.blocks).ok()?;
+    Some(planned.min(loaded.plan.blocks.len()))
+}
+
 /// The seed that the experiment declares, where the records were made by it and not by that of the
-/// plan. A seed that was set on the command line is no edit, and versions before did not record it.
+/// plan, or where the text is another than theirs. A seed that was set on the command line is no edit,
+/// and versions before did not record it.
 fn other_seed(loaded: &LoadedCampaign, declared: &Plan) -> Option<Difference> {
     let stored = &loaded.plan;
     let made_by = |seed: u64| {
@@ -295,9 +327,12 @@ fn other_seed(loaded: &LoadedCampaign, declared: &Plan) -> Option<Difference> {
         };
         loaded.records.iter().filter(is_of).count()
     };
+    let is_set = options(&stored.options)
+        .is_ok_and(|options| options.overrides.iter().any(|(key, _)| key == "seed"));
+    let is_edited = || has_another_text(loaded) && !is_set;
     let is_other = !declared.is_seed_generated
         && stored.seed != declared.seed
-        && made_by(declared.seed) > made_by(stored.seed);
+        && (is_edited() || made_by(declared.seed) > made_by(stored.seed));
     is_other.then(|| Difference {
         place: vec!["seed".to_owned()],
         stored: stored.seed.to_string(),

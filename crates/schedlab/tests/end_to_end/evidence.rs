@@ -318,6 +318,37 @@ const EDITS: &[Edit] = &[
         ],
     ),
     (
+        "experiment of fewer blocks",
+        |directory| {
+            edit(directory, "experiment.toml", |text| text.replace("blocks = 8", "blocks = 6"));
+        },
+        &["plan.json: blocks is 8, and experiment.toml gives 6"],
+    ),
+    (
+        "experiment of more blocks",
+        |directory| {
+            edit(directory, "experiment.toml", |text| text.replace("blocks = 8", "blocks = 12"));
+        },
+        &["plan.json: blocks is 8, and experiment.toml gives 12"],
+    ),
+    (
+        "experiment of another seed",
+        |directory| {
+            edit(directory, "experiment.toml", |text| text.replace("seed   = 7", "seed   = 9"));
+        },
+        &["plan.json: seed is 7, and experiment.toml gives 9"],
+    ),
+    (
+        "experiment of another parameter",
+        |directory| {
+            edit(directory, "experiment.toml", |text| {
+                text.replace("use = \"messaging\"", "use = \"messaging\"\ngroups = 5")
+            });
+        },
+        &["plan.json: workloads messaging parameters groups count is 4, and experiment.toml \
+             gives 5"],
+    ),
+    (
         "renamed subject",
         |directory| {
             for name in ["plan.json", "records.jsonl"] {
