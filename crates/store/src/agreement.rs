@@ -65,6 +65,10 @@ fn digest_of_state(state: &StateDocument) -> String {
     if let (Some(said), false) = (said.as_array_mut(), state.redacted_before.is_empty()) {
         said.push(serde_json::json!(state.redacted_before));
     }
+    // So have redactions of earlier versions.
+    if let (Some(said), Some(origin)) = (said.as_array_mut(), &state.redacted_origin) {
+        said.push(serde_json::json!({ "origin": origin }));
+    }
     hexadecimal(said.to_string().as_bytes())
 }
 
@@ -75,6 +79,8 @@ pub(crate) struct CampaignDocuments<'a> {
     pub records: &'a [Record],
     /// The digest of its fingerprint.
     pub environment: Option<&'a str>,
+    /// The name of the text that the plan was made from, and the digest of what lies there.
+    pub origin: (&'a str, String),
 }
 
 impl CampaignDocuments<'_> {
@@ -91,6 +97,7 @@ impl CampaignDocuments<'_> {
         told.extend(self.other_end());
         told.extend(self.other_close());
         told.extend(self.other_environment());
+        told.extend(self.other_origin());
         told.extend(self.other_version());
         told
     }
@@ -137,6 +144,12 @@ impl CampaignDocuments<'_> {
                  blocks that were added, and counted no run that went on"
                     .to_owned(),
             );
+        }
+        if self.state.redaction_of.is_some() && self.state.redacted_origin.is_none() {
+            told.push(format!(
+                "what the redaction left of {} is not bound, as in redactions of an earlier version",
+                self.origin.0
+            ));
         }
         told
     }
@@ -262,6 +275,19 @@ impl CampaignDocuments<'_> {
             format!(
                 "{there}, and {count} of {} records name another by its digest",
                 self.records.len()
+            )
+        })
+    }
+
+    /// Whether the text beside a redaction is what the redaction left: its records follow those of the
+    /// campaign before, and not the text.
+    fn other_origin(&self) -> Option<String> {
+        let left = self.state.redacted_origin.as_ref()?;
+        let (name, there) = &self.origin;
+        (there != left).then(|| {
+            format!(
+                "{name} is not what the redaction left: its digest is {there}, and state.json names \
+                 {left}"
             )
         })
     }

@@ -134,6 +134,7 @@ impl Campaign {
             redaction_of: None,
             redacted_before: Vec::new(),
             redaction: None,
+            redacted_origin: None,
             flaws: Vec::new(),
         };
         replace_on(&**files, directory, origin_of(plan), origin.as_bytes())?;
@@ -547,7 +548,7 @@ impl Campaign {
     fn save_state(&mut self) -> Result<()> {
         // The format of a campaign of an earlier version tells that its records are not bound.
         if self.is_bound {
-            STATE_FORMAT.clone_into(&mut self.state.format);
+            self.state.oldest_format().clone_into(&mut self.state.format);
         }
         replace_on(&*self.files, &self.directory, "state.json", &json(&self.state)?)
     }

@@ -15,9 +15,13 @@ pub(crate) const EXPERIMENT: &str = "experiment.toml";
 pub(crate) const IMPORT: &str = "import.toml";
 /// Version of `state.json`.
 pub const STATE_FORMAT: &str = "schedlab.state/3";
+/// That of a redaction, which binds what it left of the text that the plan was made from.
+pub const REDACTED_STATE_FORMAT: &str = "schedlab.state/4";
 /// Versions of it that are read: the second does not bind the end, nor does it count the runs that
-/// went on; the first names neither the last record nor the attempt.
-pub const STATE_FORMATS: [&str; 3] = [STATE_FORMAT, "schedlab.state/2", UNBOUND_STATE];
+/// went on; the first names neither the last record nor the attempt. Redactions of earlier versions
+/// are of the third.
+pub const STATE_FORMATS: [&str; 4] =
+    [STATE_FORMAT, REDACTED_STATE_FORMAT, "schedlab.state/2", UNBOUND_STATE];
 /// That of a version which bound no records.
 pub const UNBOUND_STATE: &str = "schedlab.state/1";
 /// Version of `environment.json`.
@@ -38,7 +42,7 @@ pub enum CampaignState {
 /// `state.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StateDocument {
-    /// [`STATE_FORMAT`].
+    /// [`StateDocument::oldest_format`].
     pub format: String,
     /// When the campaign was created; orders campaigns by age.
     pub created_unix_ns: u64,
@@ -65,9 +69,20 @@ pub struct StateDocument {
     /// What was replaced; absent of redactions that an earlier version made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redaction: Option<Redaction>,
+    /// Digest of what a redaction left of the text that the plan was made from, which is that of an
+    /// empty one where it left nothing; absent of redactions that an earlier version made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redacted_origin: Option<String>,
     /// What of that campaign's evidence was not as it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flaws: Vec<Caveat>,
+}
+
+impl StateDocument {
+    /// The oldest format whose readers understand all that it says.
+    pub(crate) fn oldest_format(&self) -> &'static str {
+        if self.redacted_origin.is_some() { REDACTED_STATE_FORMAT } else { STATE_FORMAT }
+    }
 }
 
 /// What a redaction did; a manifest has it, too.

@@ -4,7 +4,7 @@ use crate::agreement::CampaignDocuments;
 use crate::chain::{BrokenLink, Chained, Links};
 use crate::documents::{
     CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, Redaction,
-    STATE_FORMATS, StateDocument, fingerprint_digest, origin_in,
+    STATE_FORMATS, StateDocument, fingerprint_digest, hexadecimal, origin_in,
 };
 use crate::durable::{parse_document, read_document, read_limited_on, too_much};
 use crate::held_records::HeldRecords;
@@ -122,13 +122,15 @@ fn with_records(
     loaded.records = scanned.records.into();
     loaded.caveats.extend(scanned.torn);
     let chained = Chained { records: &loaded.records, digests: &scanned.digests };
-    let root = Links::root(&loaded.plan, &state, &read_origin(files, &directory, &loaded.plan)?);
+    let origin = read_origin(files, &directory, &loaded.plan)?;
+    let root = Links::root(&loaded.plan, &state, &origin);
     let environment = loaded.environment.as_ref().map(fingerprint_digest);
     let documents = CampaignDocuments {
         plan: &loaded.plan,
         state: &state,
         records: &loaded.records,
         environment: environment.as_deref(),
+        origin: (loaded.origin, hexadecimal(&origin)),
     };
     let told = documents
         .other_fields()

@@ -18,8 +18,8 @@ pub use kind::SecretKind;
 
 use crate::chain::{Links, line_digest};
 use crate::documents::{
-    ENVIRONMENT_FORMAT, EnvironmentDocument, Head, Redaction, STATE_FORMAT, StateDocument,
-    digest_of_end, fingerprint_digest,
+    ENVIRONMENT_FORMAT, EnvironmentDocument, Head, Redaction, StateDocument, digest_of_end,
+    fingerprint_digest, hexadecimal,
 };
 use crate::durable::{failed, read_limited};
 use crate::import_head::import_head_of;
@@ -128,11 +128,9 @@ pub fn redact(
     ));
     plan.digest = digest(&plan)?;
     // What was redacted before is redacted still.
-    let redaction = match &state.redaction {
-        Some(before) => redaction.after(before),
-        None => redaction,
-    };
+    let redaction = state.redaction.iter().fold(redaction, Redaction::after);
     state.redaction = Some(redaction.clone());
+    state.redacted_origin = Some(hexadecimal(text.as_deref().unwrap_or_default().as_bytes()));
     let records = loaded.records.iter();
     let records = records.map(|record| redacted_record(record, digests, &mut replacer));
     rebound(&plan, &mut state, records, &last_digest(source)?, target)?;
@@ -336,7 +334,7 @@ fn rebound(
     last: &str,
     target: &Path,
 ) -> Result<()> {
-    STATE_FORMAT.clone_into(&mut state.format);
+    state.oldest_format().clone_into(&mut state.format);
     // Of a redaction of a redaction, each campaign before is named.
     state.redacted_before.extend(state.redaction_of.replace(last.to_owned()));
     let mut links = Links::root(plan, state, b"");
@@ -561,6 +559,44 @@ mod tests {
         let text = fs::read_to_string(&state).unwrap();
         fs::write(&state, text.replace("redacted_before", "nothing_before")).unwrap();
         assert!(crate::load(&thrice.0).unwrap().flaws.len() > before.flaws.len());
+    }
+
+    #[test]
+    fn what_a_redaction_left_of_the_experiment_is_bound_by_its_first_record() {
+        let home = tempfile::tempdir().unwrap();
+        let source = campaign(&home.path().join("results"), "alice", "buildbox", "acmebench");
+        let target = home.path().join("redacted");
+        fs::create_dir(&target).unwrap();
+        redact(&source, "first", &known("alice", "buildbox"), &[], &target).unwrap();
+        let told = |words: &str| {
+            let loaded = crate::load(&target).unwrap();
+            loaded.flaws.iter().filter(|flaw| flaw.detail.contains(words)).count()
+        };
+        let is_other = "experiment.toml is not what the redaction left: its digest is ";
+        assert_eq!(told(is_other), 0);
+        let path = target.join("experiment.toml");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("alpha = 0.2\n{text}")).unwrap();
+        assert_eq!(told(is_other), 1);
+        fs::remove_file(&path).unwrap();
+        assert_eq!(told(is_other), 1);
+        fs::write(&path, text).unwrap();
+        assert_eq!(told(is_other), 0);
+        let is_unbound = "what the redaction left of experiment.toml is not bound";
+        let unbound = || {
+            let loaded = crate::load(&target).unwrap();
+            loaded.unbound.iter().filter(|told| told.contains(is_unbound)).count()
+        };
+        assert_eq!(unbound(), 0);
+        let state = target.join("state.json");
+        let mut document: Value =
+            serde_json::from_str(&fs::read_to_string(&state).unwrap()).unwrap();
+        assert_eq!(document["format"], "schedlab.state/4");
+        document.as_object_mut().unwrap().remove("redacted_origin").unwrap();
+        document["format"] = "schedlab.state/3".into();
+        fs::write(&state, document.to_string()).unwrap();
+        assert_eq!(told("what it says of a redaction, is not what the first record names"), 1);
+        assert_eq!(unbound(), 1);
     }
 
     proptest! {

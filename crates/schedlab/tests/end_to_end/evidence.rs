@@ -897,6 +897,17 @@ fn a_redaction_begins_a_chain_of_its_own_and_hides_no_edit() {
     let verified = bench.expect(0, &["verify", &file("redacted.tar.gz")]);
     assert!(verified.contains("chain of 24 records"), "{verified}");
     assert!(verified.contains("not checked: not re-planned: it is redacted"), "{verified}");
+    let place = bench.path().join("unpacked");
+    fs::create_dir(&place).unwrap();
+    let bundle = file("redacted.tar.gz");
+    let tar = Command::new("tar").arg("-xzf").arg(bundle).arg("-C").arg(&place).status();
+    assert!(tar.unwrap().success());
+    edit(&place, "experiment.toml", |text| text.replace("margin = \"3%\"", "margin = \"9%\""));
+    let unpacked = place.display().to_string();
+    bench.expect(0, &["bundle", &unpacked, "--output", &file("replaced.tar.gz")]);
+    let verified = bench.expect(1, &["verify", &file("replaced.tar.gz")]);
+    let replaced = "experiment.toml is not what the redaction left: its digest is ";
+    assert!(verified.contains(replaced), "{verified}");
     edit_lines(&directory, |lines| lines.retain(|line| !line.contains("\"block\":3,")));
     bench.expect(0, &["bundle", "last", "--redact", "--output", &file("edited.tar.gz")]);
     let verified = bench.expect(1, &["verify", &file("edited.tar.gz")]);
