@@ -19,6 +19,8 @@ const DIGITS: usize = 12;
 const LEAST_SERIES: usize = 5;
 const LEAST_STEPS: f64 = 1e3;
 const MOST_TIED: f64 = 0.05;
+/// Logarithms of values that lie no further apart are of values that are equal but for arithmetic.
+const LEAST_GAP: f64 = 1e-9;
 
 /// A value, and how far it may lie from what it was rounded from.
 #[derive(Debug, Clone, Copy)]
@@ -198,7 +200,50 @@ pub(crate) fn near_copy((one, values): Named<'_>, (other, others): Named<'_>) ->
             "{count} of {all} values of {one} are those of {other} times {factor:.4}"
         ));
     }
-    scaled_in_blocks((one, values), (other, others))
+    scaled_in_blocks((one, values), (other, others)).or_else(|| {
+        let count = same_places(values, others, &chance)?;
+        Some(format!("{count} of {all} values of {one} are those of {other} at the same places"))
+    })
+}
+
+/// How many values are those of the other series at the same places, digit for digit, beside others that
+/// are not; none where chance may give as many. Values of one block may be much nearer to each other than
+/// to those of other blocks, so that what is left tells how near. What lies between two values of either
+/// subject at least is as large as their step, whatever their digits say: buckets of a histogram have many.
+fn same_places(one: &MeasuredValues, other: &MeasuredValues, chance: &Chance) -> Option<usize> {
+    if one.is_partial || other.is_partial || one.len() != other.len() {
+        return None;
+    }
+    let is_same =
+        |(one, other): &(&Rounded, &Rounded)| one.value.to_bits() == other.value.to_bits();
+    let (same, unlike): (Vec<_>, Vec<_>) = one.values.iter().zip(&other.values).partition(is_same);
+    if same.len() < LEAST_EQUAL || unlike.len() < LEAST_EQUAL {
+        return None;
+    }
+    let logs = |values: &[Rounded]| values.iter().map(|one| one.value.ln()).collect::<Vec<f64>>();
+    let (of_one, of_other) = (logs(&one.sorted), logs(&other.sorted));
+    let mut all = [of_one.as_slice(), of_other.as_slice()].concat();
+    all.sort_by(f64::total_cmp);
+    let gaps = all.windows(2).map(|two| two[1] - two[0]).filter(|gap| *gap > LEAST_GAP);
+    let step = gaps.min_by(f64::total_cmp)?;
+    let between = unlike.iter().map(|(one, other)| (one.value / other.value).ln()).collect();
+    let spreads = [of_one, of_other, between].map(|logs| dense_spread(logs).unwrap_or(0.0));
+    let spread = spreads.into_iter().fold(f64::INFINITY, f64::min);
+    if spread <= 0.0 {
+        return None;
+    }
+    let mut by_chance = 1.0;
+    for (taken, (value, _)) in same.iter().enumerate() {
+        let near = step.max(2.0 * value.by / value.value) / spread;
+        // Which of the values it is, and that the other subject has the same there.
+        by_chance *= one_of(one.len(), taken) * chance.tied.max(near).min(1.0);
+    }
+    (by_chance < LEAST_CHANCE).then_some(same.len())
+}
+
+/// By what the number of choices grows with one more of so many that are taken.
+fn one_of(count: usize, taken: usize) -> f64 {
+    (count - taken) as f64 / (taken + 1) as f64
 }
 
 /// How many values of the first are those of the second, each run of them times a factor of its own, in
@@ -426,6 +471,41 @@ mod tests {
         // A value that was left out is none of the same ones.
         let with_zero = [1.123, 1.245, 0.0, 1.176, 1.278, 1.201];
         assert_eq!(told(&with_zero, &with_zero), None);
+    }
+
+    /// Twenty values that nothing but a generator made, near those of the same place of another seed.
+    fn noisy(seed: u64) -> Vec<f64> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        };
+        let value = |at: usize| 100.0 + 0.4 * VALUES[at % 10] + 3.0 * next();
+        (0..20).map(value).map(|value| (value * 1e5).round() / 1e5).collect()
+    }
+
+    #[test]
+    fn some_values_of_another_at_the_same_places_are_copies_and_equal_buckets_are_not() {
+        let (one, other) = (noisy(1), noisy(2));
+        assert_eq!(told(&one, &other), None);
+        let mut pasted = other.clone();
+        for at in [0, 2, 3, 7, 11, 13, 18] {
+            pasted[at] = one[at];
+        }
+        let expected = "7 of 20 values of a are those of b at the same places";
+        assert_eq!(told(&one, &pasted), Some(expected.to_owned()));
+        // Two may be an accident.
+        let mut few = other;
+        for at in [0, 2] {
+            few[at] = one[at];
+        }
+        assert_eq!(told(&one, &few), None);
+        // Buckets of many digits, of blocks that lie far apart: seven of twenty are the same.
+        let bucket = |number: usize| ((5000 + number) as f64 * 1013.7913).round() / 1e4;
+        let block = |at: usize| 100 * (at * 7 % 20);
+        let buckets: Vec<f64> = (0..20).map(|at| bucket(block(at))).collect();
+        let others: Vec<f64> = (0..20).map(|at| bucket(block(at) + at % 3)).collect();
+        assert_eq!(told(&buckets, &others), None, "neighbouring buckets");
     }
 
     #[test]
