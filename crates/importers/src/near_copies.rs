@@ -206,10 +206,10 @@ pub(crate) fn near_copy((one, values): Named<'_>, (other, others): Named<'_>) ->
     })
 }
 
-/// How many values are those of the other series at the same places, digit for digit, beside others that
-/// are not; none where chance may give as many. Values of one block may be much nearer to each other than
-/// to those of other blocks, so that what is left tells how near. What lies between two values of either
-/// subject at least is as large as their step, whatever their digits say: buckets of a histogram have many.
+/// How many values are those of the other series at the same places, digit for digit, beside others
+/// that are not; none where chance may give as many. Values of one block may be much nearer to each
+/// other than to those of other blocks: what is unlike tells how near. The smallest gap between two
+/// values is no less than their step, whatever their digits say: buckets of a histogram have many.
 fn same_places(one: &MeasuredValues, other: &MeasuredValues, chance: &Chance) -> Option<usize> {
     if one.is_partial || other.is_partial || one.len() != other.len() {
         return None;
@@ -473,7 +473,7 @@ mod tests {
         assert_eq!(told(&with_zero, &with_zero), None);
     }
 
-    /// Twenty values that nothing but a generator made, near those of the same place of another seed.
+    /// Twenty values of a generator, near those of the same place of another seed.
     fn noisy(seed: u64) -> Vec<f64> {
         let mut state = seed;
         let mut next = || {

@@ -279,8 +279,8 @@ impl CampaignDocuments<'_> {
         })
     }
 
-    /// Whether the text beside a redaction is what the redaction left: its records follow those of the
-    /// campaign before, and not the text.
+    /// Whether the text beside a redaction is what the redaction left: its records follow those of
+    /// the campaign before, and not the text.
     fn other_origin(&self) -> Option<String> {
         let left = self.state.redacted_origin.as_ref()?;
         let (name, there) = &self.origin;

@@ -912,7 +912,7 @@ const OF_TRIALS: [&str; 14] = [
     "every subject ran once",
 ];
 /// What a plan of ours bears too, whose numbers were simulated.
-const OF_PLANS: [&str; 7] = [
+const OF_PLANS: [&str; 8] = [
     "order drawn anew",
     "in random order",
     "blocks of random order",
@@ -920,6 +920,7 @@ const OF_PLANS: [&str; 7] = [
     "blocks independent",
     "declared before the run",
     "The question stands in the plan",
+    "give the same order",
 ];
 /// What only a campaign with a control bears.
 const OF_CONTROLS: [&str; 2] = ["like its twin", "told apart from its twin"];

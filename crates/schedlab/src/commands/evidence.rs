@@ -253,8 +253,8 @@ impl Difference {
         }
     }
 
-    /// Whether a text can say it, as it does a parameter, and not the catalogue alone. What a text that
-    /// was changed gives otherwise is told, even where another version may give it otherwise as well.
+    /// Whether a text can say it, as it does a parameter, and not the catalogue alone. What a text
+    /// that was changed gives otherwise is told, even where another version may do so as well.
     fn is_in_text(&self) -> bool {
         let [first, rest @ ..] = self.place.as_slice() else { return false };
         match first.as_str() {
@@ -317,8 +317,8 @@ fn planned_blocks(loaded: &LoadedCampaign) -> Option<usize> {
 }
 
 /// The seed that the experiment declares, where the records were made by it and not by that of the
-/// plan, or where the text is another than theirs. A seed that was set on the command line is no edit,
-/// and versions before did not record it.
+/// plan, or where the text is another than theirs. A seed that was set on the command line is no
+/// edit, and versions before did not record it.
 fn other_seed(loaded: &LoadedCampaign, declared: &Plan) -> Option<Difference> {
     let stored = &loaded.plan;
     let made_by = |seed: u64| {

@@ -250,10 +250,15 @@ fn again(report: &Report) -> Slide {
     }
     rows.push(labelled(language.word("campaign"), &report.campaign));
     rows.push(labelled(language.word("format"), &report.format));
-    let notes = language.word(
-        "The same plan, seed and catalogue give the same order; the same records give the same \
-         findings, and this deck, byte for byte.",
-    );
+    // No order of an import follows from a plan.
+    let notes = if report.design.imported.is_some() {
+        language.word("The same records give the same findings, and this deck, byte for byte.")
+    } else {
+        language.word(
+            "The same plan, seed and catalogue give the same order; the same records give the same \
+             findings, and this deck, byte for byte.",
+        )
+    };
     Slide {
         title: language.word("Appendix: how to run it again").to_owned(),
         body: Body::Table(Table { columns: vec![("", 2), ("", 10)], rows }),
