@@ -121,7 +121,14 @@ pub(crate) fn output_width() -> usize {
 fn width(stream: &impl AsFd) -> usize {
     let terminal = tcgetwinsize(stream).ok();
     let columns = terminal.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
-    columns.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).unwrap_or(DEFAULT_WIDTH)
+    columns.or_else(|| told_columns(&std::env::var("COLUMNS").ok()?)).unwrap_or(DEFAULT_WIDTH)
+}
+
+/// What COLUMNS says, and no more than a terminal can say (`winsize`, ioctl_tty(2)): figures of text
+/// hold a place for each column.
+fn told_columns(text: &str) -> Option<usize> {
+    let columns: usize = text.parse().ok()?;
+    Some(columns.min(usize::from(u16::MAX)))
 }
 
 /// The language of text for a terminal: English where the letters of another cannot be shown,
@@ -149,6 +156,13 @@ fn is_unicode() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_variable_says_no_more_columns_than_a_terminal_can_have() {
+        assert_eq!(told_columns("120"), Some(120));
+        assert_eq!(told_columns("99999999999999"), Some(65_535));
+        assert_eq!(told_columns("-1"), None);
+    }
 
     #[test]
     fn a_drawn_line_is_within_its_columns_and_obeyed_in_nothing_but_its_begin() {
