@@ -22,6 +22,9 @@ mod trusted_cache;
 #[cfg(feature = "server")]
 mod unprivileged;
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 pub use assembly::catalogue;
 pub use cli::command;
 pub use exit::{EXIT_CODES, ExitCode};
@@ -39,12 +42,24 @@ pub fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
 
 /// Runs the program; the result is its exit status.
 pub fn run(arguments: Vec<std::ffi::OsString>) -> u8 {
-    let log = environment::log_filter().map_or(Ok(()), |filter| assembly::start_log(&filter));
-    if let Err(error) = log {
+    let start_log =
+        || environment::log_filter().map_or(Ok(()), |filter| assembly::start_log(&filter));
+    if let Err(error) = outlive_largest_file().and_then(|()| start_log()) {
         output::tell_lines(&format!("schedlab: {error}"));
         return ExitCode::from(&error).number();
     }
     assembly::serve_role_or(&arguments, environment::wants_backtrace(), || {
         commands::dispatch(&arguments).number()
     })
+}
+
+/// Lets a write beyond the largest size of a file (`ulimit -f`) fail as one on a full disk does. The
+/// signal that comes before it would end what puts things back, and the guardian too. It is caught
+/// and not ignored: programs that are started have its default again.
+fn outlive_largest_file() -> contract::Result<()> {
+    let flag = Arc::new(AtomicBool::new(false));
+    match signal_hook::flag::register(signal_hook::consts::SIGXFSZ, flag) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(contract::Error::environment("cannot catch SIGXFSZ", error)),
+    }
 }

@@ -1,10 +1,12 @@
-//! A runtime directory on a file system that is full: what a run left is put back all the same.
+//! A runtime directory on a file system that is full, or whose files may grow no more: what a run
+//! left is put back all the same.
 
 use crate::bench::{Bench, errors};
 use crate::fake_root;
 use executor::{Journal, JournalEntry, Lock, journal_text};
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use sys::{ControlFile, Machine, PrivateDirectory};
@@ -45,8 +47,9 @@ impl Drop for SmallDisk {
     }
 }
 
-/// What a run leaves that is killed with its guardian while a knob is changed.
-fn leave(root: &Path, bench: &Bench) {
+/// What a run leaves that is killed with its guardian while a knob is changed, after this many of
+/// its process groups had ended.
+fn leave(root: &Path, bench: &Bench, ended_groups: usize) {
     let runtime = bench.path().join("run");
     let machine = Machine::fake(root, &runtime).unwrap();
     drop(Lock::acquire(&machine, "campaign").unwrap());
@@ -62,7 +65,10 @@ fn leave(root: &Path, bench: &Bench) {
         is_of_made: false,
     };
     let session = JournalEntry::Session { boot_id, mark };
-    let text = journal_text(&[session, setting, JournalEntry::Writing { id: 0 }]).unwrap();
+    let mut entries = vec![session];
+    entries.extend(vec![JournalEntry::GroupEnded { group: 77 }; ended_groups]);
+    entries.extend([setting, JournalEntry::Writing { id: 0 }]);
+    let text = journal_text(&entries).unwrap();
     let name = Journal::path(&machine).file_name().unwrap().to_string_lossy().into_owned();
     PrivateDirectory::open(&runtime).unwrap().write(&name, text.as_bytes()).unwrap();
     machine.write(KNOB, NEW).unwrap();
@@ -80,7 +86,7 @@ fn a_full_runtime_file_system_stops_no_restore_and_is_told() {
             testing::skip("a small file system of one's own needs the right to mount");
             return;
         };
-        leave(&root, &bench);
+        leave(&root, &bench, 0);
         assert_ne!(fake_root::contents(&root), before);
         disk.fill(with_names);
         let output = bench.run(&["restore"]);
@@ -101,4 +107,27 @@ fn a_full_runtime_file_system_stops_no_restore_and_is_told() {
         assert!(!errors(&output).contains("warning: "), "{}", errors(&output));
         assert_eq!(fake_root::contents(&root), before);
     }
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_ends_no_restore() {
+    let bench = Bench::new();
+    let root = bench.path().join("root");
+    fake_root::make(&root);
+    let bench = bench.on_fake_root(&root);
+    let before = fake_root::contents(&root);
+    // The journal is longer than the limit, which is one block: 512 bytes, or 1024 of some shells.
+    leave(&root, &bench, 64);
+    assert_ne!(fake_root::contents(&root), before);
+    let restore = bench.command(&["restore"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -f 1 && exec \"$0\" \"$@\""]);
+    limited.arg(restore.get_program()).args(restore.get_args()).current_dir(bench.path());
+    let output = limited.output().unwrap();
+    let told = errors(&output);
+    assert_eq!(output.status.signal(), None, "{told}");
+    assert_eq!(fake_root::contents(&root), before, "{told}");
+    bench.expect(0, &["restore"]);
+    bench.expect(0, &["restore", "--check"]);
+    assert_eq!(fake_root::contents(&root), before);
 }
