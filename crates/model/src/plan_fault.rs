@@ -154,6 +154,9 @@ fn fault_of_workload(workload: &WorkloadPlan) -> Option<String> {
     if workload.invocations == 0 {
         return Some("invocations is 0: nothing would run".to_owned());
     }
+    if let Some(id) = repeated(workload.metrics.iter().map(|metric| metric.id.as_str())) {
+        return Some(format!("metrics: the id `{id}` is empty or stands twice"));
+    }
     workload.metrics.iter().find_map(|metric| {
         let fault = fault_of_metric(metric)?;
         Some(format!("metrics {} {fault}", metric.id))
@@ -228,7 +231,16 @@ mod tests {
         ),
         (|plan| plan.workloads.clear(), "workloads is empty"),
         (|plan| plan.workloads[0].label.clear(), "the label `` is empty"),
+        (
+            |plan| plan.workloads.push(plan.workloads[0].clone()),
+            "workloads: the label `w` is empty or stands twice",
+        ),
         (|plan| plan.workloads[0].invocations = 0, "workloads w invocations is 0"),
+        (
+            |plan| plan.workloads[0].metrics[1].id = "time".to_owned(),
+            "workloads w metrics: the id `time` is empty or stands twice",
+        ),
+        (|plan| plan.workloads[0].metrics[0].id.clear(), "workloads w metrics: the id `` is empty"),
         (|plan| plan.workloads[0].metrics[0].margin = -0.02, "metrics time margin is -0.02"),
         (|plan| plan.workloads[0].metrics[0].margin = 0.0, "metrics time margin is 0"),
         (|plan| plan.workloads[0].metrics[0].margin = f64::NAN, "metrics time margin is NaN"),
