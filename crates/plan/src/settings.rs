@@ -105,7 +105,7 @@ impl ExperimentSettings {
 
 /// Whether that is a key of the top level, and no factor.
 pub(crate) fn is_key(key: &str, catalogue: &Catalogue) -> bool {
-    KEYS.contains(&key) || venue::tables(catalogue).any(|table| table == key)
+    KEYS.contains(&key) || venue::has_table(key, catalogue)
 }
 
 /// Reads the top level; keys that are factors, subjects or workloads are left

@@ -77,6 +77,12 @@ pub(crate) fn tables(catalogue: &Catalogue) -> impl Iterator<Item = &'static str
     with_table.map(|entry| entry.describe().id)
 }
 
+/// Whether a venue has a table of that name. Only the venue of that name is asked for its schema,
+/// which is made anew each time: very many keys may be asked about.
+pub(crate) fn has_table(key: &str, catalogue: &Catalogue) -> bool {
+    catalogue.venue(key).is_some_and(|entry| entry.schema().is_some())
+}
+
 /// The venue that the option names, else the experiment, else the first.
 fn chosen(
     table: &Table,

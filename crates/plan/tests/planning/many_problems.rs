@@ -1,6 +1,7 @@
 //! Experiments of very many mistakes. Each took the square of their number: whatever is quadratic
 //! here ends at the time limit of the tests.
 
+use super::venues::SCHEMAS_MADE;
 use super::{plan, request};
 use plan::render_problems;
 
@@ -39,6 +40,18 @@ fn unknown_keys_and_subjects_of_any_number_are_told_at_once() {
     let crossed = format!("{subjects}[factors]\nnice = [0, 1, 2, 3, 4, 5, 6, 7]\n");
     let (told, count) = self::told(&crossed);
     assert!(count >= 20_001 && told.lines().count() < 100, "{count}\n{told}");
+}
+
+#[test]
+fn no_schema_of_a_venue_is_made_for_each_key() {
+    let made = |keys: usize| {
+        let text: String = (0..keys).map(|number| format!("k{number} = 1\n")).collect();
+        let before = SCHEMAS_MADE.get();
+        assert!(told(&text).1 >= keys);
+        SCHEMAS_MADE.get() - before
+    };
+    // Of the first thousand the nearest name is looked for, which may be that of a venue.
+    assert_eq!(made(2_000), made(20_000));
 }
 
 #[test]

@@ -7,9 +7,15 @@ use contract::{
     RequiredFactor, Result, Venue, VenueContext, VenueEntry, VenueExample, VenueFacts,
 };
 use model::{Plan, SimSettings, VmSettings};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 pub static VENUES: &[&dyn VenueEntry] = &[&HOST, &VM, &SIM];
+
+thread_local! {
+    /// How often a venue was asked for its schema by this thread.
+    pub static SCHEMAS_MADE: Cell<usize> = const { Cell::new(0) };
+}
 
 struct TestVenue {
     description: &'static Description,
@@ -98,6 +104,7 @@ impl VenueEntry for TestVenue {
     }
 
     fn schema(&self) -> Option<serde_json::Value> {
+        SCHEMAS_MADE.set(SCHEMAS_MADE.get() + 1);
         self.has_table.then(|| serde_json::json!({ "type": "object" }))
     }
 
