@@ -91,8 +91,10 @@ impl Mapping {
     /// Reads a mapping from TOML.
     ///
     /// # Errors
-    /// When it is not TOML or names an unknown key; with the line.
+    /// When it is longer than a mapping may be, is not TOML or names an unknown key; with the line.
     pub fn from_toml(text: &str) -> Result<Self, Trouble> {
+        contract::document::check_size(text)
+            .map_err(|over| Trouble::new(over.to_string(), over.limit.remedy))?;
         toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| {
                 let before = text.get(..span.start).unwrap_or(text);
@@ -196,6 +198,13 @@ mod tests {
         assert_eq!(digest(&claim("better")), digest(&claim("better")));
         assert_ne!(digest(&claim("better")), digest(""));
         assert_ne!(digest(&claim("better")), digest(&claim("worse")));
+    }
+
+    #[test]
+    fn a_mapping_of_more_words_than_are_held_is_refused_by_the_name_of_the_limit() {
+        let values = "1,".repeat(300_000);
+        let error = Mapping::from_toml(&format!("primary = [{values}]\n")).unwrap_err();
+        assert!(error.cause.contains("limit EXPERIMENT_WORDS"), "{error}");
     }
 
     #[test]

@@ -162,6 +162,22 @@ pub static WORKBOOK_CELLS: ReaderLimit = ReaderLimit::of(
     "keep nothing in it but the tables",
 );
 
+/// Bytes of an experiment, or of the mapping of an import: far more than any real one.
+pub static EXPERIMENT_BYTES: ReaderLimit = ReaderLimit::of(
+    "EXPERIMENT_BYTES",
+    1 << 20,
+    "bytes of an experiment or mapping",
+    "give a shorter file: subjects can be crossed by [factors]",
+);
+/// Names, values, signs, spaces and ends of lines of such a text, as its parser tells them apart: it
+/// holds a hundred bytes for each, of which some have one byte.
+pub static EXPERIMENT_WORDS: ReaderLimit = ReaderLimit::of(
+    "EXPERIMENT_WORDS",
+    400_000,
+    "names, values and signs of an experiment or mapping",
+    "give a shorter file: subjects can be crossed by [factors]",
+);
+
 /// Bytes of a bundle's manifest; one of ten files is far below.
 pub static BUNDLE_MANIFEST_BYTES: ReaderLimit =
     ReaderLimit::of("BUNDLE_MANIFEST_BYTES", 1 << 20, "bytes of a manifest", ASK_AGAIN);
@@ -315,7 +331,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 47] = [
+pub static READER_LIMITS: [&ReaderLimit; 49] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -363,6 +379,8 @@ pub static READER_LIMITS: [&ReaderLimit; 47] = [
     &CAMPAIGN_HELD,
     &READER_SECONDS,
     &CALIBRATION_BYTES,
+    &EXPERIMENT_BYTES,
+    &EXPERIMENT_WORDS,
 ];
 
 impl Plan {

@@ -1,22 +1,27 @@
 //! The experiment's text as a tree in which every key and value knows its place.
 
 use crate::line_index::LineIndex;
-use contract::document::{ExperimentProblems, Node, SourceLocation, Table, TreeEntry, Value};
+use contract::document::{
+    ExperimentProblems, Node, SourceLocation, Table, TreeEntry, Value, check_size,
+};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Longest experiment that is read: far above any real one, and a bound on the
-/// time that reading takes.
-const TEXT_LIMIT: usize = 1 << 20;
+/// Of a longer text one slip is told and not all: the parser holds each of them, which is hundreds of
+/// bytes for one.
+const MOST_RECOVERED: usize = 64 << 10;
 
 /// Reads the text. A slip inside one line (a duplicate key, a text without
 /// quotes) is reported and the rest is read all the same; a bracket that is
 /// never closed leaves no rest worth reading.
 pub(crate) fn read(text: &str, problems: &mut ExperimentProblems) -> Option<Table> {
-    if text.len() > TEXT_LIMIT {
-        let cause = format!("the experiment is longer than {} KiB", TEXT_LIMIT >> 10);
-        problems.report(&SourceLocation::Span { start: 0, end: 0 }, cause);
+    if let Err(over) = check_size(text) {
+        let begin = SourceLocation::Span { start: 0, end: 0 };
+        problems.report(&begin, over.to_string()).hint(over.limit.remedy);
         return None;
+    }
+    if text.len() > MOST_RECOVERED {
+        return read_long(text, problems);
     }
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut slips: Vec<(usize, usize, &str)> = errors
@@ -39,6 +44,23 @@ pub(crate) fn read(text: &str, problems: &mut ExperimentProblems) -> Option<Tabl
         }
     }
     is_readable.then(|| convert_table(table.get_ref(), text))
+}
+
+/// The same of a text of which the first slip ends the reading.
+fn read_long(text: &str, problems: &mut ExperimentProblems) -> Option<Table> {
+    match DeTable::parse(text) {
+        Ok(table) => Some(convert_table(table.get_ref(), text)),
+        Err(error) => {
+            let span = error.span().unwrap_or(0..0);
+            let place = SourceLocation::Span { start: span.start, end: span.end };
+            let cause = format!("this is not TOML: {}", error.message());
+            problems.report(&place, cause).own_line().hint(format!(
+                "of a text of more than {} KiB one slip is told; fix it and look again",
+                MOST_RECOVERED >> 10
+            ));
+            None
+        }
+    }
 }
 
 /// Whether the slip spoils its own line only: the line is wrong even alone, or

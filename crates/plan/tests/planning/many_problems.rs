@@ -5,8 +5,8 @@ use super::venues::SCHEMAS_MADE;
 use super::{plan, request};
 use plan::render_problems;
 
-/// As long as an experiment may be, or nearly.
-const LARGE: usize = 1_000_000;
+/// As long as a text of which all slips are told, or nearly.
+const LARGE: usize = 60_000;
 
 /// What is told of a text: as few lines as are read, and how many problems there are.
 fn told(text: &str) -> (String, usize) {
@@ -18,7 +18,7 @@ fn told(text: &str) -> (String, usize) {
 #[test]
 fn of_very_many_problems_twenty_are_told_and_the_number_of_the_others() {
     for (line, least) in
-        [("a=1\n", 200_000), ("[subjects.s]\nx=1\n", 10_000), ("a=1\nb=1\nc=1\nd=1\n", 200_000)]
+        [("a=1\n", 12_000), ("[subjects.s]\nx=1\n", 600), ("a=1\nb=1\nc=1\nd=1\n", 12_000)]
     {
         let text = line.repeat(LARGE / line.len());
         let (told, count) = told(&text);
@@ -27,6 +27,32 @@ fn of_very_many_problems_twenty_are_told_and_the_number_of_the_others() {
         assert_eq!(places.count(), 21, "{told}");
         let others = format!("many.toml: {} more; correct these first", count - 20);
         assert_eq!(told.lines().last(), Some(others.as_str()));
+    }
+}
+
+#[test]
+fn of_a_long_text_that_is_no_toml_the_first_slip_is_told() {
+    let escapes = format!("title = \"{}\"\n", "\\q".repeat(500_000));
+    let escape = format!("#{}\n", "\u{1b}".repeat(500_000));
+    for text in ["a=1\n".repeat(20_000), "=\n".repeat(100_000), escapes, escape] {
+        let (told, count) = told(&text);
+        let begin: String = text.chars().take(12).collect();
+        assert_eq!(count, 1, "{begin:?}");
+        assert!(told.contains("this is not TOML: "), "{begin:?}");
+        assert!(told.contains("of a text of more than 64 KiB one slip is told"), "{begin:?}");
+    }
+}
+
+#[test]
+fn a_text_beyond_what_is_held_is_refused_by_the_name_of_its_limit() {
+    for (text, limit) in [
+        ("=\n".repeat(500_000), "limit EXPERIMENT_WORDS): 400001 were found"),
+        (format!("x=[{}]", "1,".repeat(400_000)), "limit EXPERIMENT_WORDS): 400001 were found"),
+        (" ".repeat((1 << 20) + 1), "limit EXPERIMENT_BYTES): 1048577 were found"),
+    ] {
+        let (told, count) = told(&text);
+        assert_eq!(count, 1);
+        assert!(told.contains(limit), "{limit}");
     }
 }
 

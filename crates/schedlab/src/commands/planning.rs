@@ -5,7 +5,7 @@ use crate::cli::{Common, Experiment, PlanOptions};
 use crate::environment::random_u64;
 use crate::output::tell_lines;
 use contract::{Error, Result};
-use model::Plan;
+use model::{EXPERIMENT_BYTES, Plan};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -16,8 +16,6 @@ pub(super) struct Planned {
     pub text: String,
 }
 
-/// No experiment written by a person is longer.
-const LARGEST_EXPERIMENT: u64 = 1 << 20;
 /// Reads and plans an experiment; `None` when its problems were printed.
 pub(super) fn read(common: &Common, experiment: &Experiment) -> Result<Option<Planned>> {
     make_named(common, &experiment.file, &name_of(&experiment.file)?, &experiment.options)
@@ -68,11 +66,9 @@ pub(super) fn text_of_regular(file: &Path) -> io::Result<String> {
 
 fn limited(file: File) -> io::Result<String> {
     let mut text = String::new();
-    file.take(LARGEST_EXPERIMENT + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST_EXPERIMENT {
-        let limit = format!("it is longer than {LARGEST_EXPERIMENT} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, limit));
-    }
+    file.take(EXPERIMENT_BYTES.most + 1).read_to_string(&mut text)?;
+    let checked = EXPERIMENT_BYTES.check(text.len() as u64);
+    checked.map_err(|over| io::Error::new(io::ErrorKind::FileTooLarge, over))?;
     Ok(text)
 }
 

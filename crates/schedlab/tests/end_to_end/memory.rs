@@ -466,9 +466,9 @@ fn experiments_and_mappings_of_any_depth_are_answered_within_their_memory() {
     let path = bench.path().join("deep.toml");
     let file = text(&path);
     let patterns: [(&str, &[u8], &[u8], usize); 4] = [
-        ("brackets", b"a = ", b"[", 1 << 19),
-        ("tables", b"a = ", b"{b=", 1 << 19),
-        ("keys", b"a", b".a", 1 << 19),
+        ("brackets", b"a = ", b"[", 1 << 18),
+        ("tables", b"a = ", b"{b=", 1 << 18),
+        ("keys", b"a", b".a", 1 << 18),
         ("too much", b"a = 1\n", b"#\n", LARGE),
     ];
     for (name, begin, pattern, bytes) in patterns {
@@ -482,6 +482,49 @@ fn experiments_and_mappings_of_any_depth_are_answered_within_their_memory() {
             check(&bench, &Case { what: &what, size_bytes, arguments, codes: &[2], word: "" });
         }
     }
+}
+
+#[test]
+fn experiments_of_a_megabyte_of_slips_or_values_are_answered_within_their_memory() {
+    let bench = Bench::new();
+    let path = bench.path().join("slips.toml");
+    let file = text(&path);
+    let (slip, limit) = ("this is not TOML", "limit EXPERIMENT_WORDS");
+    let patterns: [(&str, &[u8], &[u8], &str); 9] = [
+        ("signs", b"", b"=\n", limit),
+        ("brackets", b"", b"[\n", limit),
+        ("quotes", b"", b"\"\n", limit),
+        ("the same key", b"", b"a=1\n", limit),
+        ("numbers", b"x=[", b"1,", limit),
+        ("lists", b"x=[", b"[],", limit),
+        ("ends of lines", b"", b"\r", ""),
+        ("letters of a terminal", b"#", b"\x1b", slip),
+        ("escapes", b"x=\"", b"\\q", slip),
+    ];
+    for (name, begin, pattern, word) in patterns {
+        repeated(&path, begin, pattern, 1_040_000);
+        let (size_bytes, arguments) = (size(&path), &["plan", &file][..]);
+        check(&bench, &Case { what: name, size_bytes, arguments, codes: &[2], word });
+        // As much of it as has all its slips told.
+        repeated(&path, begin, pattern, 65_000);
+        let size_bytes = size(&path);
+        check(&bench, &Case { what: name, size_bytes, arguments, codes: &[2], word: "" });
+    }
+}
+
+#[test]
+fn an_experiment_of_unknown_keys_is_answered_within_its_time() {
+    let bench = Bench::new();
+    let path = bench.path().join("keys.toml");
+    let mut file = BufWriter::new(File::create(&path).unwrap());
+    for number in 0..99_000 {
+        writeln!(file, "k{number}=1").unwrap();
+    }
+    file.flush().unwrap();
+    drop(file);
+    let (what, size_bytes, file) = ("unknown keys", size(&path), text(&path));
+    let (arguments, word) = (&["plan", &file][..], "more; correct these first");
+    check(&bench, &Case { what, size_bytes, arguments, codes: &[2], word });
 }
 
 /// A bench with a campaign of the simulator, and where it lies.
