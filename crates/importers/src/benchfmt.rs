@@ -445,7 +445,7 @@ impl<'a> Measured<'a> {
         let mut words = Vec::new();
         let all = name.split('/');
         if all.clone().count() > MOST_PARTS {
-            let cause = format!("its name has more than {MOST_PARTS} parts");
+            let cause = format!("its name has more than {MOST_PARTS} parts (limit BENCHFMT_PARTS)");
             return Err(Trouble::at(line, cause, "give it a shorter name"));
         }
         for (index, part) in all.enumerate() {

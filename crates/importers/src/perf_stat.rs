@@ -186,7 +186,8 @@ fn executions(text: &str, separator: char) -> Result<Vec<Execution<'_>>, Trouble
                 return Err(Trouble::at(line, cause, remedy));
             }
             Some(open) if open.events.len() >= MOST_EVENTS => {
-                let cause = format!("more than {MOST_EVENTS} events in one execution");
+                let cause =
+                    format!("more than {MOST_EVENTS} events in one execution (limit PERF_EVENTS)");
                 return Err(Trouble::at(line, cause, "count fewer events"));
             }
             Some(open) => open.events.push(counted),

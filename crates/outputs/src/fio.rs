@@ -138,7 +138,7 @@ impl FioReport {
         let root = JsonNode::root(&json);
         let jobs = root.member("jobs")?.items()?;
         if jobs.len() > MOST_JOBS {
-            let cause = format!("more than {MOST_JOBS} jobs");
+            let cause = format!("more than {MOST_JOBS} jobs (limit FIO_JOBS)");
             return Err(Trouble::new(cause, "let fio report groups (group_reporting)"));
         }
         let jobs: Vec<JsonNode<'_>> = jobs.collect();
@@ -166,7 +166,7 @@ impl FioReport {
 fn global_options<'a>(root: &JsonNode<'a>) -> Result<Option<JsonNode<'a>>, Trouble> {
     let Some(global) = root.optional("global options")? else { return Ok(None) };
     if global.members()?.len() > MOST_GLOBAL_OPTIONS {
-        let cause = format!("more than {MOST_GLOBAL_OPTIONS} global options");
+        let cause = format!("more than {MOST_GLOBAL_OPTIONS} global options (limit FIO_OPTIONS)");
         return Err(Trouble::new(cause, "give the file as fio wrote it"));
     }
     Ok(Some(global))
@@ -622,7 +622,7 @@ mod tests {
     #[test]
     fn more_jobs_than_anybody_runs_are_refused() {
         let jobs = vec![r#"{"jobname": "a"}"#; MOST_JOBS + 1].join(",");
-        assert_eq!(cause(&format!("[{jobs}]")), "more than 500 jobs");
+        assert_eq!(cause(&format!("[{jobs}]")), "more than 500 jobs (limit FIO_JOBS)");
     }
 
     #[test]
@@ -635,7 +635,8 @@ mod tests {
             FioReport::parse(text.as_bytes()).map_err(|trouble| trouble.cause)
         };
         assert_eq!(with(1_000, "a").unwrap().settings.len(), MOST_SETTINGS);
-        assert_eq!(with(1_001, "a"), Err("more than 1000 global options".to_owned()));
+        let told = "more than 1000 global options (limit FIO_OPTIONS)";
+        assert_eq!(with(1_001, "a"), Err(told.to_owned()));
         let long = "x".repeat(5_000);
         let settings = with(3, &long).unwrap().settings;
         assert!(settings.keys().all(|key| key.len() < 300), "{settings:?}");

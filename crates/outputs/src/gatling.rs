@@ -212,7 +212,8 @@ impl Names {
         path.push_str(name);
         let name = self.0.shared(&path);
         if self.0.0.len() > MOST_NAMES {
-            let cause = format!("has a name of its own, as {MOST_NAMES} before it");
+            let cause =
+                format!("has a name of its own, as {MOST_NAMES} before it (limit GATLING_NAMES)");
             return Err(format!("{cause}: give requests of one kind one name, without ids"));
         }
         Ok(name)
@@ -555,7 +556,7 @@ mod tests {
             (0x65, 1, "byte 98: a user is of scenario 1, and there are 1"),
             (0x66, 2, "byte 102: a user's event is 2, neither 0 nor 1"),
             (0x67, 0xff, "byte 103: a user's moment is -16776862 ms after the run began"),
-            (0x78, 1, "byte 118: there are 257 groups in each other"),
+            (0x78, 1, "byte 118: there are 257 groups in each other (limit GATLING_GROUPS)"),
             (0x7d, 2, "byte 122: a group's name is text 2, and the next is 1"),
             (0x7a, 0xff, "byte 122: a group's name is text -16777215, and the next is 1"),
         ] {

@@ -181,7 +181,7 @@ impl IozoneReport {
                 == (cell.operation, cell.record_bytes, cell.file_bytes)
         };
         if self.cells.len() >= MOST_CELLS {
-            return Err(format!("more than {MOST_CELLS} measurements"));
+            return Err(format!("more than {MOST_CELLS} measurements (limit IOZONE_MEASUREMENTS)"));
         }
         // Only neighbours in a table share sizes, so looking back a row is enough there.
         if self.cells.iter().rev().take(4 * NAMES.len()).any(is_same) {

@@ -218,7 +218,8 @@ fn total(place: &JsonNode<'_>) -> Result<Total, Trouble> {
 fn reordered(end: &JsonNode<'_>, sender: Option<bool>) -> Result<u64, Trouble> {
     let streams = end.member("streams")?.items()?;
     if streams.len() > MOST_STREAMS {
-        return Err(end.trouble(format_args!("has more than {MOST_STREAMS} streams")));
+        let what = format!("has more than {MOST_STREAMS} streams (limit IPERF3_STREAMS)");
+        return Err(end.trouble(what));
     }
     let mut sum = 0;
     for stream in streams {

@@ -58,7 +58,7 @@ pub(crate) fn read(
         return Vec::new();
     };
     if items.len() > CLAIM_LIMIT {
-        let cause = format!("{} claims; there may be {CLAIM_LIMIT}", items.len());
+        let cause = format!("{} claims; the limit EXPERIMENT_CLAIMS is {CLAIM_LIMIT}", items.len());
         problems.report(&entry.place, cause);
         return Vec::new();
     }
@@ -161,7 +161,8 @@ impl Reader<'_, '_, '_> {
     /// Whether a claim names so many: each is looked for among all others.
     fn check_count(&mut self, count: usize, what: &str, entry: &TreeEntry) -> Option<()> {
         if count > NAMED_LIMIT {
-            let cause = format!("{count} {what} in a claim; the limit is {NAMED_LIMIT}");
+            let cause =
+                format!("{count} {what} in a claim; the limit CLAIM_NAMES is {NAMED_LIMIT}");
             self.problems.report(&entry.node.place, cause);
             return None;
         }

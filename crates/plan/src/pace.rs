@@ -73,7 +73,7 @@ fn count(pace: Pace, place: &SourceLocation, problems: &mut ExperimentProblems) 
             .hint("give a longer `duration`, or a shorter time with `every`");
     } else if blocks > BLOCK_LIMIT {
         problems
-            .report(place, format!("{makes}; the limit is {BLOCK_LIMIT} blocks"))
+            .report(place, format!("{makes}; the limit EXPERIMENT_BLOCKS is {BLOCK_LIMIT} blocks"))
             .hint("give a shorter `duration`, or a longer time with `every`");
     }
     u32::try_from(blocks).ok()

@@ -175,7 +175,7 @@ fn check_together(
     if trials > TRIAL_LIMIT {
         let place =
             arms.first().map_or(SourceLocation::Span { start: 0, end: 0 }, |arm| arm.place.clone());
-        let cause = format!("up to {trials} trials; the limit is {TRIAL_LIMIT}");
+        let cause = format!("up to {trials} trials; the limit EXPERIMENT_TRIALS is {TRIAL_LIMIT}");
         problems.report(&place, cause).hint("use fewer blocks, subjects or workloads");
     }
     let longest = workloads

@@ -279,7 +279,9 @@ fn crossing(
         }
         let levels = crossed_levels(entry, settable, reader, problems);
         if arms.len() * levels.len() > SUBJECT_LIMIT {
-            problems.report(&entry.place, format!("more than {SUBJECT_LIMIT} combinations"));
+            let cause =
+                format!("more than {SUBJECT_LIMIT} combinations (limit EXPERIMENT_SUBJECTS)");
+            problems.report(&entry.place, cause);
             continue;
         }
         arms = combine(&arms, &entry.key, &levels);
@@ -363,7 +365,8 @@ fn check_arms(
     problems: &mut ExperimentProblems,
 ) {
     if let Some(arm) = arms.get(SUBJECT_LIMIT) {
-        let cause = format!("{} subjects; the limit is {SUBJECT_LIMIT}", arms.len());
+        let cause =
+            format!("{} subjects; the limit EXPERIMENT_SUBJECTS is {SUBJECT_LIMIT}", arms.len());
         problems.report(&arm.place, cause);
         return;
     }

@@ -24,7 +24,10 @@ pub(crate) fn read(
         return Vec::new();
     };
     if cases.entries.len() > USE_CASE_LIMIT {
-        let cause = format!("{} use cases; there may be {USE_CASE_LIMIT}", cases.entries.len());
+        let cause = format!(
+            "{} use cases; the limit EXPERIMENT_USE_CASES is {USE_CASE_LIMIT}",
+            cases.entries.len()
+        );
         problems.report(&entry.place, cause);
     }
     cases.entries.iter().filter_map(|case| use_case(case, workloads, problems)).collect()

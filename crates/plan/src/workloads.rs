@@ -69,7 +69,10 @@ pub(crate) fn read(
         return Vec::new();
     };
     if items.is_empty() || items.len() > WORKLOAD_LIMIT {
-        let cause = format!("{} workloads; there must be 1 to {WORKLOAD_LIMIT}", items.len());
+        let cause = format!(
+            "{} workloads; there must be 1 to {WORKLOAD_LIMIT} (limit EXPERIMENT_WORKLOADS)",
+            items.len()
+        );
         problems.report(&entry.place, cause);
         return Vec::new();
     }

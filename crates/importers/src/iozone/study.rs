@@ -159,9 +159,12 @@ impl Columns {
         let end = end.map_or(0, |last| last + 1);
         let has_mean = end > 0 && name(end - 1) == "mean";
         let runs = end.saturating_sub(2 + usize::from(has_mean));
-        let are_runs = (1..=MOST_RUNS).contains(&runs)
-            && (1..=runs).all(|run| name(1 + run) == format!("run {run}"));
+        let are_runs = runs > 0 && (1..=runs).all(|run| name(1 + run) == format!("run {run}"));
         if are_runs && name(0) == "operation" && name(1) == "record" {
+            if runs > MOST_RUNS {
+                let limit = format!("more than {MOST_RUNS} runs (limit IOZONE_RUNS)");
+                return Err(format!("{limit}: it has {runs}"));
+            }
             return Ok(Self { runs, has_mean });
         }
         let shown =
@@ -230,6 +233,7 @@ fn half_a_step(text: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::ENTRY;
+    use super::{Columns, MOST_RUNS};
     use crate::Mapping;
     use crate::picture::{campaign, imported, picture, read, refusal};
     use expect_test::expect;
@@ -309,6 +313,21 @@ mod tests {
         for (runs, mean) in [("100,100,101", "102"), ("100.00,100.00,101.00", "100.4")] {
             assert!(caveat(runs, mean).unwrap().contains(mean), "{runs} {mean}");
         }
+    }
+
+    #[test]
+    fn more_runs_than_anybody_makes_are_refused_by_the_name_of_the_limit() {
+        let header = |runs: usize| -> String {
+            let runs: String = (1..=runs).map(|run| format!(",run {run}")).collect();
+            format!("operation,record{runs}")
+        };
+        let found = |runs: usize| {
+            let header = header(runs);
+            Columns::find(&header.split(',').collect::<Vec<_>>()).map(|columns| columns.runs)
+        };
+        assert_eq!(found(MOST_RUNS), Ok(MOST_RUNS));
+        let told = "more than 1000 runs (limit IOZONE_RUNS): it has 1001";
+        assert_eq!(found(MOST_RUNS + 1), Err(told.to_owned()));
     }
 
     #[test]

@@ -80,7 +80,8 @@ fn check_parts(bytes: &[u8]) -> Result<(), Trouble> {
     let is_located = || marks(bytes, LOCATOR_MARK).next().is_some();
     let declares_many = || marks(bytes, LARGE_END_MARK).any(is_large) && is_located();
     if has_many(ENTRY_MARK) || has_many(END_MARK) || declares_many() {
-        return Err(Trouble::new(format!("it has more than {MOST_PARTS} parts"), REMEDY));
+        let cause = format!("it has more than {MOST_PARTS} parts (limit WORKBOOK_PARTS)");
+        return Err(Trouble::new(cause, REMEDY));
     }
     Ok(())
 }
@@ -104,7 +105,8 @@ fn all(bytes: &[u8]) -> Result<Vec<Study>, Trouble> {
     let mut workbook: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).map_err(|error| wrong(&error))?;
     let names = workbook.sheet_names();
     if names.len() > MOST_SHEETS {
-        return Err(Trouble::new(format!("it has more than {MOST_SHEETS} sheets"), REMEDY));
+        let cause = format!("it has more than {MOST_SHEETS} sheets (limit WORKBOOK_SHEETS)");
+        return Err(Trouble::new(cause, REMEDY));
     }
     let mut studies = Vec::new();
     let mut left = WORKBOOK_CELLS.most;
@@ -367,7 +369,7 @@ mod tests {
         // No reader finds an archive in these, which is what was said of them.
         for (mark, length) in [(ENTRY_MARK, 46), (END_MARK, 22)] {
             let found = refused(&of(mark, length, MOST_PARTS + 1));
-            assert!(found.contains("more than 2000 parts"), "{found}");
+            assert!(found.contains("more than 2000 parts (limit WORKBOOK_PARTS)"), "{found}");
             let found = refused(&of(mark, length, MOST_PARTS));
             assert!(found.starts_with(UNREADABLE), "{found}");
         }
@@ -376,7 +378,7 @@ mod tests {
         declared[at..at + 8].copy_from_slice(&(1_u64 << 40).to_le_bytes());
         assert!(refused(&declared).starts_with(UNREADABLE), "chance makes such bytes, too");
         declared.extend_from_slice(LOCATOR_MARK);
-        assert!(refused(&declared).contains("more than 2000 parts"));
+        assert!(refused(&declared).contains("more than 2000 parts (limit WORKBOOK_PARTS)"));
     }
 
     #[test]

@@ -137,7 +137,8 @@ fn groups(reader: &mut Reader<'_>) -> Result<Vec<Arc<str>>, Trouble> {
     let from = reader.place;
     let count = reader.count("the number of groups")?;
     if count > MOST_GROUPS {
-        return Err(at(from, format!("there are {count} groups in each other")));
+        let cause = format!("there are {count} groups in each other (limit GATLING_GROUPS)");
+        return Err(at(from, cause));
     }
     (0..count).map(|_| reader.shared_text("a group's name")).collect()
 }

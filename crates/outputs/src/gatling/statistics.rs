@@ -86,7 +86,7 @@ fn gather(group: &JsonNode<'_>, kinds: &mut Vec<RequestStatistics>) -> Result<()
             _ => return Err(place.trouble("is neither a group nor a request")),
         }
         if kinds.len() > MOST_NAMES {
-            let cause = format!("more than {MOST_NAMES} names of requests");
+            let cause = format!("more than {MOST_NAMES} names of requests (limit GATLING_NAMES)");
             return Err(Trouble::new(cause, "give requests of one kind one name, without ids"));
         }
     }

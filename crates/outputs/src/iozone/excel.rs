@@ -140,7 +140,7 @@ fn sheet(bytes: &[u8]) -> Result<BTreeMap<u16, BTreeMap<u16, Value>>, Trouble> {
             return Err(Trouble::new(cause, REMEDY));
         }
     }
-    Err(Trouble::new(format!("more than {MOST_RECORDS} records"), REMEDY))
+    Err(Trouble::new(format!("more than {MOST_RECORDS} records (limit IOZONE_RECORDS)"), REMEDY))
 }
 
 /// A record's type and body, and what follows it.

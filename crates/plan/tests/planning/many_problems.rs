@@ -69,6 +69,18 @@ fn unknown_keys_and_subjects_of_any_number_are_told_at_once() {
 }
 
 #[test]
+fn more_subjects_than_are_compared_are_refused_by_the_name_of_the_limit() {
+    let subjects: String = (0..65).map(|number| format!("[subjects.s{number}]\n")).collect();
+    let (told, _) = told(&subjects);
+    assert!(told.contains("65 subjects; the limit EXPERIMENT_SUBJECTS is 64"), "{told}");
+    let levels: Vec<String> = (0..20).map(|level| level.to_string()).collect();
+    let levels = levels.join(",");
+    let crossed = format!("[factors]\nnice = [{levels}]\nnr_migrate = [1,2,3,4]\n");
+    let (told, _) = self::told(&crossed);
+    assert!(told.contains("more than 64 combinations (limit EXPERIMENT_SUBJECTS)"), "{told}");
+}
+
+#[test]
 fn no_schema_of_a_venue_is_made_for_each_key() {
     let made = |keys: usize| {
         let text: String = (0..keys).map(|number| format!("k{number} = 1\n")).collect();
@@ -93,5 +105,5 @@ fn a_list_of_any_number_of_levels_or_metrics_is_answered_at_once() {
         levels.join(",")
     );
     let (told, _) = self::told(&claim);
-    assert!(told.contains("100000 metrics in a claim; the limit is 1000"), "{told}");
+    assert!(told.contains("100000 metrics in a claim; the limit CLAIM_NAMES is 1000"), "{told}");
 }
