@@ -287,6 +287,15 @@ pub static CALIBRATION_BYTES: ReaderLimit = ReaderLimit::of(
 pub static READER_SECONDS: ReaderLimit =
     ReaderLimit::of("READER_SECONDS", 600, "seconds of processor time", NOT_SO_LONG);
 
+/// Figures that one command draws, each for itself. By its pairs, metrics and workloads the largest
+/// suite has some 8,000 in each theme.
+pub static FIGURES: ReaderLimit = ReaderLimit::of(
+    "FIGURES",
+    20_000,
+    "figures at once",
+    "choose some: --figure ID; `schedlab figures --list` names them",
+);
+
 const FEWER: &str = "plan or import fewer at once";
 
 /// Subjects of a plan: each is looked up by its name, and compared.
@@ -331,7 +340,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 49] = [
+pub static READER_LIMITS: [&ReaderLimit; 50] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -381,6 +390,7 @@ pub static READER_LIMITS: [&ReaderLimit; 49] = [
     &CALIBRATION_BYTES,
     &EXPERIMENT_BYTES,
     &EXPERIMENT_WORDS,
+    &FIGURES,
 ];
 
 impl Plan {

@@ -9,6 +9,7 @@ use crate::exit::ExitCode;
 use crate::output::{is_read_by_a_person, print_bytes, print_data, tell};
 use contract::{Error, ErrorKind, Result};
 use figures::{Figure, Figures, Pictures, Theme};
+use model::FIGURES;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub(super) fn run(common: &Common, arguments: &Arguments) -> Result<ExitCode> {
     }
     let mut drawing =
         Drawing { figures: &figures, arguments, pictures: None, undrawn: BTreeSet::new() };
+    check_count(chosen.len() * drawing.themes().len())?;
     match (&arguments.output, chosen.as_slice()) {
         (Some(output), [one]) if output == Path::new("-") => drawing.send(*one)?,
         (Some(output), _) if output == Path::new("-") => {
@@ -62,6 +64,13 @@ pub(super) fn run(common: &Common, arguments: &Arguments) -> Result<ExitCode> {
     }
     drawing.tell_undrawn();
     Ok(ExitCode::Done)
+}
+
+/// Refuses to draw more than anybody looks at, before the first is drawn.
+fn check_count(count: usize) -> Result<()> {
+    FIGURES
+        .check(count as u64)
+        .map_err(|over| Error::usage("cannot draw the figures", over, over.limit.remedy))
 }
 
 /// The folder of figures in a campaign. Another user's leads where that user wants it to.
@@ -219,4 +228,18 @@ fn dark_beside(file: &Path) -> PathBuf {
 
 fn cannot_write(path: &Path, error: std::io::Error) -> Error {
     Error::environment(format!("cannot write {}", path.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_figures_than_anybody_looks_at_are_refused_by_the_name_of_the_limit() {
+        check_count(20_000).unwrap();
+        let error = check_count(20_001).unwrap_err();
+        let told = "more than 20000 figures at once (limit FIGURES): 20001 were found";
+        assert_eq!(error.cause, told);
+        assert_eq!(error.kind, ErrorKind::Usage);
+    }
 }
