@@ -2,6 +2,7 @@
 
 use super::{Axis, CellQuestion, Cells, ValueKind};
 use model::{Direction, Metric, ParameterValue, Plan, Reduction, Unit, WorkloadPlan};
+use std::collections::BTreeSet;
 
 /// A grid without its numbers.
 pub(super) struct Shape {
@@ -139,15 +140,17 @@ fn question(workload: &WorkloadPlan, metric: &str) -> CellQuestion {
     CellQuestion { workload: workload.label.clone(), metric: metric.to_owned() }
 }
 
-/// The primary metrics in the order they are asked.
+/// The primary metrics in the order they are asked, each once however often a plan names it.
 fn primary<'a>(class: &[&'a WorkloadPlan]) -> impl Iterator<Item = &'a Metric> {
     let declared = class.first().copied();
     let find = |(workload, id): (&'a WorkloadPlan, &'a String)| {
         workload.metrics.iter().find(|metric| metric.id == *id)
     };
+    let mut seen = BTreeSet::new();
     declared
         .into_iter()
         .flat_map(|workload| workload.primary.iter().map(move |id| (workload, id)))
+        .filter(move |(_, id)| seen.insert(*id))
         .filter_map(find)
 }
 
@@ -212,5 +215,18 @@ mod tests {
                 (labels.iter().map(|l| (*l).to_owned()).collect::<Vec<_>>().as_slice(), common)
             );
         }
+    }
+
+    #[test]
+    fn a_metric_that_a_plan_names_primary_several_times_is_asked_once() {
+        let workload = r#"{"label":"w","uses":"w","parameters":{},"invocations":1,"metrics":[],"primary":[],"background":null,"subjects":[],"expected_ns":1,"time_limit_ns":1,"is_closed_loop":false}"#;
+        let (unit, direction) = (Unit::Nanoseconds, Direction::Lower);
+        let workload = WorkloadPlan {
+            metrics: vec![Metric::new("time", unit, direction, Reduction::Median, "for tests")],
+            primary: vec!["time".to_owned(); 3],
+            ..serde_json::from_str(workload).unwrap()
+        };
+        let found: Vec<&str> = primary(&[&workload]).map(|metric| metric.id.as_str()).collect();
+        assert_eq!(found, ["time"]);
     }
 }
