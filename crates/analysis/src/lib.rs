@@ -47,6 +47,7 @@ mod trial_facts;
 mod unblocked;
 mod use_cases;
 mod values;
+mod whole_steps;
 
 #[cfg(test)]
 mod fixtures;

@@ -1,6 +1,7 @@
 //! The step that values were measured in (docs/method.md#m-resolution): a clock that ticks, a tool
 //! that prints few digits, a histogram of few buckets.
 
+use crate::whole_steps::{CountedValue, ODD_ONE_IN, TOLERANCE, explains, step};
 use model::{Caveat, CaveatCode, Metric, Reduction, Unit};
 use stats::{exp, ln, mean};
 
@@ -12,18 +13,12 @@ const LEAST_OF_FEW: usize = 5;
 const LEAST_CHANCE: f64 = 0.05;
 /// A step of which nothing is known is no larger than the value, as a share of it.
 const WHOLE: f64 = 1.0;
-/// How far a multiple may lie from a whole number: what is left of digits that were printed.
-const TOLERANCE: f64 = 1e-3;
 /// Values that are this close are one value, as a share of it.
 const SAME: f64 = 1e-6;
 /// What was calculated from one value differs by its rounding alone, as a share of it.
 const ROUNDING: f64 = 1e-12;
 /// Where so large a share of the values stands more than once, the others show no step.
 const LEAST_TIED: f64 = 0.8;
-/// One value in so many may lie beside the step of all others.
-const ODD_ONE_IN: usize = 10;
-/// A step is the smallest gap between values, or such a part of it.
-const MOST_PARTS: u32 = 4;
 /// Of a longer series of a subject so many values show its step.
 const MOST_VALUES: usize = 1_000;
 
@@ -76,9 +71,6 @@ struct Grid {
     share: f64,
     scale: Scale,
 }
-
-/// A value, and how often it stands.
-type CountedValue = (f64, usize);
 
 impl Steps {
     /// Those of the values of two subjects: the declared step where it exceeds a quarter of the
@@ -378,29 +370,6 @@ fn frequent(values: Vec<CountedValue>, most_odd: usize) -> Vec<CountedValue> {
     kept.map(|(value, _)| value).collect()
 }
 
-/// The largest step, not below this, that nine in ten of these lie apart by; none of values that do
-/// not vary, or lie apart by no step that is large enough to matter.
-fn step(distinct: &[CountedValue], least: f64) -> Option<f64> {
-    let all: usize = distinct.iter().map(|(_, count)| count).sum();
-    let most_odd = all / ODD_ONE_IN;
-    let gaps = || distinct.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[0].0));
-    // An odd value makes two gaps of one, both smaller.
-    let most_gaps = 2 * most_odd + 1;
-    if gaps().filter(|(gap, _)| *gap < least).count() >= most_gaps {
-        return None;
-    }
-    let mut gaps: Vec<(f64, f64)> = gaps().collect();
-    gaps.sort_by(|one, other| one.0.total_cmp(&other.0));
-    gaps.truncate(most_gaps);
-    let parts =
-        |(gap, from): (f64, f64)| (1..=MOST_PARTS).map(move |parts| (gap / f64::from(parts), from));
-    let mut steps: Vec<(f64, f64)> =
-        gaps.into_iter().flat_map(parts).filter(|(step, _)| *step >= least).collect();
-    steps.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let is_step = |(step, from): &(f64, f64)| explains((*step, *from), distinct, most_odd);
-    steps.into_iter().find(is_step).map(|(step, _)| step)
-}
-
 /// The largest power of ten, not below this, by whole multiples of which all of these lie apart.
 fn last_digit(levels: &[CountedValue], least: f64) -> Option<f64> {
     let [(first, _), .., (last, _)] = levels else { return None };
@@ -423,26 +392,6 @@ fn last_digit(levels: &[CountedValue], least: f64) -> Option<f64> {
         }
         found = Some(digit);
     }
-}
-
-/// Whether all but so many values lie whole steps from this one, no two of them at the same place.
-fn explains((step, from): (f64, f64), distinct: &[CountedValue], most_odd: usize) -> bool {
-    let mut odd: usize = 0;
-    let mut last: Option<f64> = None;
-    for (value, count) in distinct {
-        let times = (value - from) / step;
-        let whole = times.round();
-        let is_whole = (times - whole).abs() <= TOLERANCE * times.abs().max(1.0).sqrt();
-        if is_whole && last.is_none_or(|last| whole - last > 0.5) {
-            last = Some(whole);
-            continue;
-        }
-        odd += count;
-        if odd > most_odd {
-            return false;
-        }
-    }
-    true
 }
 
 /// Takes values of a series as far as they are needed to show its step.
