@@ -1,44 +1,11 @@
 //! Whether a verdict hangs on one block, or on the distribution of the differences
 //! (docs/method.md#m-fragility).
 
-use crate::family::FamilyOfOthers;
-use crate::quality::widened;
-use crate::rulebook::{Evidence, infer};
-use model::{
-    Caveat, CaveatCode, LEAST_REPLICATES, LeftOut, Verdict, p_equation, round_significant as round,
-};
-use stats::{SignedRank, TTest, mean, sign_flip};
-
-/// The p-values of all other questions of a family.
-pub(crate) struct FamilyPosition {
-    pub differences: FamilyOfOthers,
-    pub equivalences: FamilyOfOthers,
-}
+use model::{Caveat, CaveatCode, LeftOut, Verdict, p_equation};
+use stats::{SignedRank, TTest, sign_flip};
 
 /// Fewer values cannot reach 5 % with signed ranks.
 const LEAST_FOR_RANKS: usize = 6;
-
-/// The estimate and the verdict without each replicate; none of so few that without
-/// one there would be no verdict.
-pub(crate) fn without_each(
-    differences: &[f64],
-    theta: f64,
-    alpha: f64,
-    place: &FamilyPosition,
-) -> Vec<LeftOut> {
-    if differences.len() <= LEAST_REPLICATES {
-        return Vec::new();
-    }
-    let without = |left_out: usize| {
-        let mut rest = differences.to_vec();
-        rest.remove(left_out);
-        LeftOut {
-            log_mean: round(mean(&rest).unwrap_or(0.0)),
-            verdict: verdict_of(&rest, theta, alpha, place),
-        }
-    };
-    (0..differences.len()).map(without).collect()
-}
 
 /// The caveat where removing one replicate would change the verdict.
 pub(crate) fn block_caveat(
@@ -60,22 +27,6 @@ pub(crate) fn block_caveat(
     (!changed.is_empty()).then(|| {
         Caveat::new(CaveatCode::Fragile, format!("without {which} the verdict would be another"))
     })
-}
-
-fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &FamilyPosition) -> Verdict {
-    let (test, _) = widened(differences);
-    let p_difference = test.and_then(|test| test.p_difference());
-    let p_equivalence = test.and_then(|test| test.p_equivalence(theta));
-    infer(&Evidence {
-        test: test.as_ref(),
-        difference: place.differences.holm_with(p_difference),
-        equivalence: place.equivalences.holm_with(p_equivalence),
-        theta,
-        alpha,
-        // How strong a verdict is does not matter here.
-        family: 1,
-    })
-    .verdict
 }
 
 /// A mean further from the pseudo-median than this share of its standard error is not that of a

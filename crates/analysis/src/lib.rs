@@ -48,6 +48,7 @@ mod unblocked;
 mod use_cases;
 mod values;
 mod whole_steps;
+mod without_each;
 
 #[cfg(test)]
 mod fixtures;

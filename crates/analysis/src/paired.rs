@@ -2,11 +2,12 @@
 
 use crate::comparison::{Comparison, deciding};
 use crate::family::{Family, holm_levels, holm_of, q_values_of};
-use crate::fragility::{FamilyPosition, block_caveat, without_each};
+use crate::fragility::block_caveat;
 use crate::pairs::Pairs;
 use crate::rulebook::{
     Basis, Evidence, LevelsLeft, Ruling, further, infer, obstacles, owed_to_choice, rule,
 };
+use crate::without_each::{FamilyPosition, without_each};
 use model::{
     BlockEffect, Caveat, CaveatCheck, CaveatCode, Finding, LeftOut, Strength, Tail, Verdict,
     round_significant as round,

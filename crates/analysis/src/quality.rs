@@ -34,7 +34,7 @@ const LEAST_DISTINCT: usize = 10;
 /// gave 22 to 26 % false positives (6 to 20 values, own simulation).
 const MOST_CORRELATED: f64 = 0.5;
 /// Fewer effective replicates leave less than one degree of freedom.
-const LEAST_EFFECTIVE: f64 = 2.0;
+pub(crate) const LEAST_EFFECTIVE: f64 = 2.0;
 
 /// The t of differences, widened where neighbours resemble each other (AUTOCORR);
 /// none where they resemble each other so much that no test is possible.
@@ -62,11 +62,11 @@ fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
     let count = differences.len() as f64;
     let lag = lag_one(differences)?;
     let ratio = von_neumann(differences)?;
-    let limit = Z_99 * 2.0 * ((count - 2.0) / (count * count - 1.0)).sqrt();
-    if lag.abs() <= 2.0 / count.sqrt() && (ratio - 2.0).abs() <= limit {
+    let [most_lag, most_apart] = neighbour_limits(count);
+    if lag.abs() <= most_lag && (ratio - 2.0).abs() <= most_apart {
         return None;
     }
-    let effective = (lag > 0.0).then(|| count * (1.0 - lag) / (1.0 + lag));
+    let effective = (lag > 0.0).then(|| effective_count(count, lag));
     let widened = match effective {
         None => String::new(),
         Some(count) if count <= LEAST_EFFECTIVE => {
@@ -77,6 +77,17 @@ fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
     let caveat =
         Caveat::new(CaveatCode::Autocorr, format!("lag-one correlation {lag:.2}{widened}"));
     Some((caveat, effective))
+}
+
+/// How large the lag-one correlation of so many values may be, and how far von Neumann's ratio may lie
+/// from 2, where neighbours do not resemble each other.
+pub(crate) fn neighbour_limits(count: f64) -> [f64; 2] {
+    [2.0 / count.sqrt(), Z_99 * 2.0 * ((count - 2.0) / (count * count - 1.0)).sqrt()]
+}
+
+/// The effective number of so many values of this lag-one correlation, which is above 0.
+pub(crate) fn effective_count(count: f64, lag: f64) -> f64 {
+    count * (1.0 - lag) / (1.0 + lag)
 }
 
 /// Warnings about a question's pairs that decide nothing.

@@ -1,8 +1,8 @@
 //! The step that different values lie apart by (docs/method.md#m-resolution).
 //!
 //! A file may have hundreds of thousands of values that lie on no grid. Each step that is tried is
-//! first held against values near the one that it begins at, without a division or a root for any of
-//! them; most steps are refuted there.
+//! first held against values near the one that it begins at, without a division or a root for any
+//! of them; most steps are refuted there.
 
 /// A value, and how often it stands.
 pub(crate) type CountedValue = (f64, usize);
@@ -17,8 +17,8 @@ const MOST_PARTS: u32 = 4;
 const MOST_LEVELS: usize = 2_000;
 /// So many values are looked at before their odd ones are counted.
 const LOOKED_AT: usize = 64;
-/// A number of this size has no digits after the point: one that is added to it and taken off again is
-/// rounded to a whole one, if it is below 2^51.
+/// A number of this size has no digits after the point: one that is added to it and taken off again
+/// is rounded to a whole one, if it is below 2^51.
 const WHOLE_NUMBERS: f64 = 6_755_399_441_055_744.0;
 /// The square of [`TOLERANCE`], and a thousandth more: see [`surely_odd`].
 const SURELY_BESIDE: f64 = 1.001 * TOLERANCE * TOLERANCE;
@@ -82,8 +82,8 @@ fn candidates(distinct: &[CountedValue], least: f64) -> Vec<Candidate> {
     steps
 }
 
-/// Whether more values than may be odd surely lie between whole steps. Those near the value that steps
-/// are counted from come first: there a step leaves the least room.
+/// Whether more values than may be odd surely lie between whole steps. Those near the value that
+/// steps are counted from come first: there a step leaves the least room.
 fn is_refuted((step, from): Candidate, values: &[f64], counts: &[usize], most_odd: usize) -> bool {
     let per_step = 1.0 / step;
     if !per_step.is_normal() {
@@ -99,10 +99,10 @@ fn is_refuted((step, from): Candidate, values: &[f64], counts: &[usize], most_od
 }
 
 /// How many of the values surely lie between whole steps from this one. [`explains`] finds at least
-/// these odd. It divides where this multiplies, which moves a value by less than 1e-9 steps as long as
-/// it lies less than 250,000 steps away; of one beyond, nothing is called odd, since any is within
-/// [`TOLERANCE`] times the root of its distance. A value that is counted here lies beside a whole step
-/// by 5e-7 steps more than [`explains`] allows.
+/// these odd. It divides where this multiplies, which moves a value by less than 1e-9 steps as long
+/// as it lies less than 250,000 steps away; of one beyond, nothing is called odd, since any is
+/// within [`TOLERANCE`] times the root of its distance. A value that is counted here lies beside a
+/// whole step by 5e-7 steps more than [`explains`] allows.
 fn surely_odd(values: &[f64], counts: &[usize], from: f64, per_step: f64) -> usize {
     let is_beside = |value: f64| {
         let times = (value - from) * per_step;

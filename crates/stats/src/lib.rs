@@ -41,6 +41,7 @@ mod t_test;
 mod trend;
 mod variance_ratio;
 mod walsh;
+mod without_one;
 
 pub use adjust::{benjamini_hochberg, holm};
 pub use beta::{beta_quantile, beta_regularized};
@@ -74,3 +75,4 @@ pub use student::{t_cdf, t_quantile, t_survival};
 pub use t_test::TTest;
 pub use trend::{mann_kendall, theil_sen};
 pub use variance_ratio::{f_cdf, f_quantile, f_survival};
+pub use without_one::{Rest, SumsWithoutEach};

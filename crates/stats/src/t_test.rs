@@ -116,17 +116,26 @@ impl TTest {
         (self.mean - low * self.standard_error, self.mean + high * self.standard_error)
     }
 
+    /// The quantile of Student's t whose upper tail is the p of [`Self::p_above`]; no number of a
+    /// degenerate sample.
+    pub fn quantile_above(&self, limit: f64) -> f64 {
+        quantile_at((self.mean - limit) / self.standard_error, -self.skew)
+    }
+
+    /// The same of [`Self::p_below`].
+    pub fn quantile_below(&self, limit: f64) -> f64 {
+        quantile_at((limit - self.mean) / self.standard_error, self.skew)
+    }
+
     /// One-sided p of a difference of `limit` or less, never 0; `None` of a degenerate sample.
     pub fn p_above(&self, limit: f64) -> Option<f64> {
-        let distance = (self.mean - limit) / self.standard_error;
-        let quantile = quantile_at(distance, -self.skew);
+        let quantile = self.quantile_above(limit);
         (!self.is_degenerate()).then(|| positive(t_cdf(-quantile, self.degrees)))
     }
 
     /// One-sided p of a difference of `limit` or more, never 0; `None` of a degenerate sample.
     pub fn p_below(&self, limit: f64) -> Option<f64> {
-        let distance = (limit - self.mean) / self.standard_error;
-        let quantile = quantile_at(distance, self.skew);
+        let quantile = self.quantile_below(limit);
         (!self.is_degenerate()).then(|| positive(t_cdf(-quantile, self.degrees)))
     }
 
@@ -180,9 +189,12 @@ fn noticeable_skewness(values: &[f64]) -> f64 {
     }
     (m2, m3) = (m2 / count, m3 / count);
     let skewness = (count * (count - 1.0)).sqrt() / (count - 2.0) * m3 / (m2 * m2.sqrt());
-    let error =
-        (6.0 * count * (count - 1.0) / ((count - 2.0) * (count + 1.0) * (count + 3.0))).sqrt();
-    if skewness.is_finite() && skewness.abs() > error { skewness } else { 0.0 }
+    if skewness.is_finite() && skewness.abs() > skewness_error(count) { skewness } else { 0.0 }
+}
+
+/// The standard error of the skewness of so many normal values.
+pub(crate) fn skewness_error(count: f64) -> f64 {
+    (6.0 * count * (count - 1.0) / ((count - 2.0) * (count + 1.0) * (count + 3.0))).sqrt()
 }
 
 /// Roundings that a difference of two logarithms and its mean may gather.
