@@ -128,10 +128,12 @@ impl Measurements<'_> {
     /// The coarsest grid: of the values and of the series, of both subjects together and of each. A
     /// fine clock beside it would hide that of the other.
     fn grid(&self, least: f64) -> Option<Grid> {
-        let both = [self.values, self.series];
-        let together = both.map(|sides| Grid::of_owned(sides.concat(), least));
-        let each = both.map(|sides| sides.map(|side| Grid::of_one(side, least)));
-        together.into_iter().chain(each.into_iter().flatten()).fold(None, coarser)
+        // Values that nothing was reduced to are their own series, which says the same.
+        let both = [Some(self.values), Some(self.series).filter(|series| *series != self.values)];
+        let asked = || both.into_iter().flatten();
+        let together = asked().map(|sides| Grid::of_owned(sides.concat(), least));
+        let each = asked().flat_map(|sides| sides.map(|side| Grid::of_one(side, least)));
+        together.chain(each).fold(None, coarser)
     }
 
     /// Whether all values of both are one.
@@ -513,6 +515,7 @@ mod tests {
             assert!((of_values.coarse.unwrap() - 0.1).abs() < 1e-12, "{of_values:?}");
             assert_eq!(of_values.coarse, Some(of_values.hidden));
             assert!(of_values.is_one && !of_values.is_unknown);
+            assert_eq!(of_each(sides, sides, 0.02), of_values, "values that are their own series");
             // Means of three hide it, the series of the one subject does not.
             let means = sides.map(|side| {
                 side.chunks(3).map(|three| three.iter().sum::<f64>() / 3.0).collect::<Vec<_>>()

@@ -104,13 +104,11 @@ impl Samples<'_> {
             return None;
         }
         let sign = self.question.direction.sign();
-        let shifts: Vec<f64> = subject
-            .iter()
-            .flat_map(|one| reference.iter().map(move |other| sign * (one - other)))
-            .collect();
-        let shift = median(&shifts)?;
-        let is_apart = (shift - test.mean).abs() > LEAST_APART * test.standard_error;
-        if is_apart && shift * test.mean < 0.0 {
+        let is_apart = |shift: &f64| {
+            (shift - test.mean).abs() > LEAST_APART * test.standard_error && shift * test.mean < 0.0
+        };
+        let shift = opposed_shift([reference, subject], sign, test.mean);
+        if let Some(shift) = shift.filter(is_apart) {
             return Some(format!(
                 "the mean says {:+.1} %, the ranks say {:+.1} %",
                 100.0 * test.mean.exp_m1(),
@@ -127,6 +125,31 @@ impl Samples<'_> {
             format!("the t test gives {t}, the rank-sum test {ranks}")
         })
     }
+}
+
+/// The median shift from a value of the reference to one of the subject; none where more than half of
+/// all pairs shift as the mean says, since the median does so, too. Pairs are counted in the order of
+/// the values: most questions need no list of them.
+fn opposed_shift([reference, subject]: [&[f64]; 2], sign: f64, mean: f64) -> Option<f64> {
+    let is_above = sign * mean > 0.0;
+    let mut sorted = reference.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let agreeing = |one: &f64| {
+        if is_above {
+            sorted.partition_point(|other| other < one)
+        } else {
+            sorted.len() - sorted.partition_point(|other| other <= one)
+        }
+    };
+    let agreeing: usize = subject.iter().map(agreeing).sum();
+    if 2 * agreeing > reference.len() * subject.len() + 1 {
+        return None;
+    }
+    let shifts = |one: &f64| {
+        let one = *one;
+        reference.iter().map(move |other| sign * (one - other))
+    };
+    median(&subject.iter().flat_map(shifts).collect::<Vec<f64>>())
 }
 
 /// The same of fewer effective executions (Bayley and Hammersley 1946).
@@ -154,6 +177,32 @@ mod tests {
         Direction, Finding, ImportedDesign, ImportedOrder, Obstacle, Record, Reduction, Sample,
         Verdict,
     };
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha12Rng;
+
+    #[test]
+    fn a_median_shift_against_the_mean_is_found_as_among_all_pairs() {
+        let mut random = ChaCha12Rng::seed_from_u64(31);
+        let (mut opposed, mut asked) = (0, 0);
+        for round in 0..2_000 {
+            let [first, second] = [0, 1].map(|side| {
+                // Ties, odd and even counts.
+                let count = 2 + (round + side) % 7;
+                let values = (0..count).map(|_| f64::from(random.random_range(-9..10_i8)));
+                values.collect::<Vec<f64>>()
+            });
+            let sign = if round % 2 == 0 { 1.0 } else { -1.0 };
+            let mean = f64::from(random.random_range(-3..4_i8));
+            let pairs = second.iter().flat_map(|one| first.iter().map(move |other| one - other));
+            let shift = median(&pairs.map(|shift| sign * shift).collect::<Vec<f64>>()).unwrap();
+            let found = opposed_shift([&first, &second], sign, mean);
+            assert!(found.is_none_or(|found| found == shift), "{round}: {found:?}, not {shift}");
+            assert_eq!(found.is_some_and(|found| found * mean < 0.0), shift * mean < 0.0);
+            opposed += usize::from(shift * mean < 0.0);
+            asked += usize::from(found.is_some());
+        }
+        assert!(opposed > 200 && asked < 1_800, "{opposed} opposed, {asked} asked");
+    }
 
     const ONE: [f64; 10] = [0.3, -0.7, 0.1, 0.9, -0.4, -0.2, 0.6, -0.9, 0.2, -0.1];
     const OTHER: [f64; 10] = [-0.5, 0.4, -0.1, 0.8, -0.8, 0.3, 0.7, -0.3, -0.6, 0.1];
