@@ -3,6 +3,7 @@
 use crate::inversions::{Pairs, inversions};
 use crate::moments::median;
 use crate::selection::smallest_double;
+use std::sync::OnceLock;
 
 /// Up to so many slopes are listed, 16 MB of them; of more, those that are asked for are sought by
 /// counting.
@@ -25,8 +26,9 @@ pub(crate) struct PairSlopes {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Slopes {
-    /// In ascending order.
-    Listed(Vec<f64>),
+    /// The stretches, and once a slope was asked for all of them, in ascending order. A test needs
+    /// only how many rise and fall, and thousands of questions ask for no more.
+    Listed(Vec<Vec<Timed>>, OnceLock<Vec<f64>>),
     /// The stretches, folded.
     Counted(Vec<Vec<Timed>>),
 }
@@ -35,23 +37,13 @@ impl PairSlopes {
     /// Those of finite values whose times ascend.
     pub(crate) fn of(stretches: &[Vec<Timed>]) -> Self {
         let count: i64 = stretches.iter().map(|stretch| pairs_of(stretch.len())).sum();
-        if count > MOST_LISTED {
-            let level = counted(stretches, 0.0);
-            return Self {
-                rising: count - level.falling - level.equal,
-                falling: level.falling,
-                count,
-                slopes: Slopes::Counted(stretches.iter().map(|stretch| folded(stretch)).collect()),
-            };
-        }
-        let mut slopes: Vec<f64> = stretches.iter().flat_map(|stretch| listed(stretch)).collect();
-        slopes.sort_unstable_by(f64::total_cmp);
-        Self {
-            rising: slopes.iter().filter(|slope| **slope > 0.0).count() as i64,
-            falling: slopes.iter().filter(|slope| **slope < 0.0).count() as i64,
-            count,
-            slopes: Slopes::Listed(slopes),
-        }
+        let level = counted(stretches, 0.0);
+        let slopes = if count > MOST_LISTED {
+            Slopes::Counted(stretches.iter().map(|stretch| folded(stretch)).collect())
+        } else {
+            Slopes::Listed(stretches.to_vec(), OnceLock::new())
+        };
+        Self { rising: count - level.falling - level.equal, falling: level.falling, count, slopes }
     }
 
     /// How many there are.
@@ -73,7 +65,7 @@ impl PairSlopes {
     /// for rounding.
     pub(crate) fn median(&self) -> Option<f64> {
         match &self.slopes {
-            Slopes::Listed(slopes) => median(slopes),
+            Slopes::Listed(stretches, slopes) => median(all_of(stretches, slopes)),
             Slopes::Counted(stretches) => {
                 let pairs: i64 = stretches.iter().map(|stretch| pairs_of(stretch.len())).sum();
                 let below = sought(stretches, (pairs + 1) / 2)?;
@@ -88,7 +80,7 @@ impl PairSlopes {
     /// The slope of this rank from 0 in ascending order; `None` where there are not so many.
     pub(crate) fn ranked(&self, rank: usize) -> Option<f64> {
         match &self.slopes {
-            Slopes::Listed(slopes) => slopes.get(rank).copied(),
+            Slopes::Listed(stretches, slopes) => all_of(stretches, slopes).get(rank).copied(),
             Slopes::Counted(stretches) => {
                 // As far along the folded stretches' pairs.
                 let pairs: i64 = stretches.iter().map(|stretch| pairs_of(stretch.len())).sum();
@@ -103,6 +95,15 @@ impl PairSlopes {
 fn pairs_of(count: usize) -> i64 {
     let count = count as i64;
     count * (count - 1) / 2
+}
+
+/// All slopes of these stretches in ascending order, listed once.
+fn all_of<'s>(stretches: &[Vec<Timed>], slopes: &'s OnceLock<Vec<f64>>) -> &'s [f64] {
+    slopes.get_or_init(|| {
+        let mut slopes: Vec<f64> = stretches.iter().flat_map(|stretch| listed(stretch)).collect();
+        slopes.sort_unstable_by(f64::total_cmp);
+        slopes
+    })
 }
 
 fn listed(stretch: &[Timed]) -> Vec<f64> {
@@ -200,6 +201,31 @@ mod tests {
             is_near(counted.ranked(rank), slopes[rank]);
         }
         assert_eq!(counted.ranked(slopes.len()), None);
+    }
+
+    #[test]
+    fn few_slopes_rise_and_fall_as_often_as_those_that_are_listed() {
+        let mut random = ChaCha12Rng::seed_from_u64(8);
+        for round in 0..200 {
+            let mut at = 0.0;
+            let mut next = || {
+                at += 0.1 + random.random::<f64>();
+                // With ties.
+                (at, (8.0 * random.random::<f64>()).floor() / 8.0)
+            };
+            let stretches: Vec<Vec<Timed>> = [round % 40, 5]
+                .map(|count| (0..count).map(|_| next()).collect::<Vec<Timed>>())
+                .to_vec();
+            let found = PairSlopes::of(&stretches);
+            let mut slopes: Vec<f64> = stretches.iter().flat_map(|one| listed(one)).collect();
+            slopes.sort_unstable_by(f64::total_cmp);
+            let of =
+                |holds: fn(&f64) -> bool| slopes.iter().filter(|slope| holds(slope)).count() as i64;
+            assert_eq!(found.rising(), of(|slope| *slope > 0.0));
+            assert_eq!(found.falling(), of(|slope| *slope < 0.0));
+            assert_eq!(found.median(), median(&slopes));
+            assert_eq!(found.ranked(3), slopes.get(3).copied());
+        }
     }
 
     /// All pairs of these would fill 250 GB.
