@@ -2,6 +2,7 @@
 
 mod study;
 mod workbook;
+mod xml_tags;
 
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;

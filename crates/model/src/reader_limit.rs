@@ -161,6 +161,15 @@ pub static WORKBOOK_CELLS: ReaderLimit = ReaderLimit::of(
     "cells in the workbook",
     "keep nothing in it but the tables",
 );
+/// Attributes of one tag in the parts of a workbook: their reader compares each name with all before
+/// it. The largest tag of the standard has some seventy (`pivotTableDefinition`, ECMA-376-1). A sign
+/// `=` in a value counts as one.
+pub static WORKBOOK_TAG_ATTRIBUTES: ReaderLimit = ReaderLimit::of(
+    "WORKBOOK_TAG_ATTRIBUTES",
+    128,
+    "attributes in one tag of the workbook",
+    "keep nothing in it but the tables",
+);
 
 /// Bytes of an experiment, or of the mapping of an import: far more than any real one.
 pub static EXPERIMENT_BYTES: ReaderLimit = ReaderLimit::of(
@@ -340,7 +349,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 50] = [
+pub static READER_LIMITS: [&ReaderLimit; 51] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -352,6 +361,7 @@ pub static READER_LIMITS: [&ReaderLimit; 50] = [
     &WORKBOOK_CELLS,
     &WORKBOOK_EXPANSION,
     &WORKBOOK_CELL_BYTES,
+    &WORKBOOK_TAG_ATTRIBUTES,
     &BUNDLE_MANIFEST_BYTES,
     &BUNDLE_FILE_BYTES,
     &BUNDLE_EXPANSION,

@@ -6,20 +6,22 @@
 //! some bytes may name one of a megabyte.
 
 use super::study::Study;
+use super::xml_tags::TagCounter;
 use crate::table::over;
 use calamine::{DataRef, Reader, Xlsx};
 use model::{
     OverLimit, WORKBOOK_BYTES, WORKBOOK_CELL_BYTES, WORKBOOK_CELLS, WORKBOOK_EXPANSION,
-    WORKBOOK_FREE_BYTES,
+    WORKBOOK_FREE_BYTES, WORKBOOK_TAG_ATTRIBUTES,
 };
 use outputs::Trouble;
 use std::borrow::Cow;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zip::ZipArchive;
 
 /// A study's workbook has a hundredth of them.
 const MOST_PARTS: usize = 2000;
+const MEDIA: &str = "xl/media/";
 /// What begins a part's entry in the directory of an archive, the record that ends an archive, and of an
 /// archive with many parts the record before that and its locator (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16).
 const ENTRY_MARK: &[u8] = b"PK\x01\x02";
@@ -50,7 +52,8 @@ pub(super) fn studies(bytes: &[u8]) -> Result<Vec<Study>, Trouble> {
     Ok(studies)
 }
 
-/// Refuses what would fill the memory.
+/// Refuses what would fill the memory, and tags whose attributes would take the reader long. Every
+/// part is looked at but pictures, whatever its name: the workbook says which ones are read.
 fn measure(bytes: &[u8]) -> Result<(), Trouble> {
     let wrong =
         |error: &dyn std::fmt::Display| Trouble::new(format!("{UNREADABLE}: {error}"), REMEDY);
@@ -61,11 +64,22 @@ fn measure(bytes: &[u8]) -> Result<(), Trouble> {
         let part = archive.by_index(index).map_err(|error| wrong(&error))?;
         // One byte more than there may be, whatever the size that the archive declares.
         let left = WORKBOOK_BYTES.most.saturating_sub(unpacked) + 1;
-        let length = std::io::copy(&mut part.take(left), &mut std::io::sink());
+        let is_picture = is_picture(part.name());
+        let mut tags = TagCounter::default();
+        let mut unread = std::io::sink();
+        let to: &mut dyn Write = if is_picture { &mut unread } else { &mut tags };
+        let length = std::io::copy(&mut part.take(left), to);
         unpacked += length.map_err(|error| wrong(&error))?;
         check_unpacked(unpacked, bytes.len() as u64).map_err(over)?;
+        WORKBOOK_TAG_ATTRIBUTES.check(tags.most_attributes()).map_err(over)?;
     }
     Ok(())
+}
+
+/// Whether a part lies where pictures do, whose bytes may look like a tag: the reader takes sheets from
+/// other folders only, and everything else by its name.
+fn is_picture(name: &str) -> bool {
+    name.get(..MEDIA.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(MEDIA))
 }
 
 /// Refuses too many parts before any of them is held. They are counted by the marks in front of their
@@ -226,7 +240,6 @@ mod tests {
     use crate::picture::{picture, read, refusal};
     use expect_test::expect;
     use std::fmt::Write as _;
-    use std::io::Write as _;
     use zip::write::SimpleFileOptions;
 
     /// A workbook of sheets whose cells are XML.
@@ -261,12 +274,21 @@ mod tests {
         if !texts.is_empty() {
             parts.push(("xl/sharedStrings.xml".to_owned(), format!("<sst>{texts}</sst>")));
         }
+        archive(&parts)
+    }
+
+    fn archive(parts: &[(String, String)]) -> Vec<u8> {
         let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for (name, text) in parts {
-            writer.start_file(name, SimpleFileOptions::default()).unwrap();
+            writer.start_file(name.as_str(), SimpleFileOptions::default()).unwrap();
             writer.write_all(text.as_bytes()).unwrap();
         }
         writer.finish().unwrap().into_inner()
+    }
+
+    /// So many attributes, each of another name.
+    fn attributes(count: usize) -> String {
+        (0..count).map(|number| format!(" a{number}=''")).collect()
     }
 
     fn row(number: usize, cells: &[&str]) -> String {
@@ -423,6 +445,49 @@ mod tests {
         let bytes = workbook_sharing(&texts, &[("noop", &sheet("100"))]);
         let found = refusal(&ENTRY, &bytes, &Mapping::default());
         assert!(found.contains("limit WORKBOOK_EXPANSION"), "{found}");
+    }
+
+    #[test]
+    fn a_tag_of_very_many_attributes_is_refused_before_the_reader_compares_them() {
+        let rows = format!("<row{}></row>", attributes(400_000));
+        let bytes = workbook(&[("noop", &rows)]);
+        let found = refusal(&ENTRY, &bytes, &Mapping::default());
+        assert!(found.contains("limit WORKBOOK_TAG_ATTRIBUTES"), "{found}");
+    }
+
+    #[test]
+    fn no_part_and_nothing_before_it_hides_a_tag_of_too_many_attributes() {
+        let most = WORKBOOK_TAG_ATTRIBUTES.most as usize;
+        let refused = |part: &str, before: &str, count: usize| {
+            let text = format!("{before}<row{}>", attributes(count));
+            refusal(&ENTRY, &archive(&[(part.to_owned(), text)]), &Mapping::default())
+        };
+        let parts = [
+            "xl/workbook.xml",
+            "xl/_rels/workbook.xml.rels",
+            "xl/styles.xml",
+            "xl/sharedStrings.xml",
+            "xl/worksheets/sheet1.xml",
+            "XL/Worksheets/sheet",
+            "[Content_Types].xml",
+            "another",
+        ];
+        for part in parts {
+            for before in
+                ["", "\u{feff}", "<a b='>'>", "<!-- <a ' -->", "<![CDATA[\"]]>", "<?a ' ?>"]
+            {
+                let found = refused(part, before, most + 1);
+                assert!(
+                    found.contains("limit WORKBOOK_TAG_ATTRIBUTES"),
+                    "{part} {before}: {found}"
+                );
+                // No workbook, which is what is then said of it.
+                let found = refused(part, before, most);
+                assert!(found.starts_with(UNREADABLE), "{part} {before}: {found}");
+            }
+        }
+        let found = refused("xl/media/image1.bmp", "", most + 1);
+        assert!(found.starts_with(UNREADABLE), "{found}");
     }
 
     #[test]
