@@ -22,8 +22,8 @@ pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
         }
         let report = host.restore()?;
         is_clean &= report.is_empty() && report.removed.is_empty();
-        tell_report(&report)?;
-        Ok(if report.is_complete() { ExitCode::Done } else { ExitCode::RestoreIncomplete })
+        let code = if report.is_complete() { ExitCode::Done } else { ExitCode::RestoreIncomplete };
+        unless_untold(code, tell_report(&report))
     })?;
     if is_clean {
         print("nothing to put back\n")?;
@@ -49,6 +49,18 @@ fn under_each(hosts: &[Host], mut deed: impl FnMut(&Host) -> Result<ExitCode>) -
         }
     }
     worst
+}
+
+/// This exit code, or why it could not be told what it is about. That something is left wins over
+/// that; the error is told.
+fn unless_untold(code: ExitCode, told: Result<()>) -> Result<ExitCode> {
+    match told {
+        Err(error) if code == ExitCode::RestoreIncomplete => {
+            tell_lines(&format!("schedlab: {error}"));
+            Ok(code)
+        }
+        told => told.map(|()| code),
+    }
 }
 
 fn tell_report(report: &RestoreReport) -> Result<()> {
@@ -96,8 +108,7 @@ fn check(hosts: &[Host]) -> Result<ExitCode> {
         is_clean = false;
         let lines: Vec<String> =
             pending.iter().map(|line| format!("to put back: {line}\n")).collect();
-        print(&lines.concat())?;
-        Ok(ExitCode::RestoreIncomplete)
+        unless_untold(ExitCode::RestoreIncomplete, print(&lines.concat()))
     })?;
     if is_clean {
         print("nothing to put back\n")?;

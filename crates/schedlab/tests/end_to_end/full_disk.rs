@@ -48,8 +48,8 @@ impl Drop for SmallDisk {
 }
 
 /// What a run leaves that is killed with its guardian while a knob is changed, after this many of
-/// its process groups had ended.
-fn leave(root: &Path, bench: &Bench, ended_groups: usize) {
+/// its process groups had ended, and before or after it read this value back.
+fn leave(root: &Path, bench: &Bench, ended_groups: usize, read_back: Option<&str>) {
     let runtime = bench.path().join("run");
     let machine = Machine::fake(root, &runtime).unwrap();
     drop(Lock::acquire(&machine, "campaign").unwrap());
@@ -68,6 +68,8 @@ fn leave(root: &Path, bench: &Bench, ended_groups: usize) {
     let mut entries = vec![session];
     entries.extend(vec![JournalEntry::GroupEnded { group: 77 }; ended_groups]);
     entries.extend([setting, JournalEntry::Writing { id: 0 }]);
+    entries
+        .extend(read_back.map(|actual| JournalEntry::Applied { id: 0, actual: actual.to_owned() }));
     let text = journal_text(&entries).unwrap();
     let name = Journal::path(&machine).file_name().unwrap().to_string_lossy().into_owned();
     PrivateDirectory::open(&runtime).unwrap().write(&name, text.as_bytes()).unwrap();
@@ -86,7 +88,7 @@ fn a_full_runtime_file_system_stops_no_restore_and_is_told() {
             testing::skip("a small file system of one's own needs the right to mount");
             return;
         };
-        leave(&root, &bench, 0);
+        leave(&root, &bench, 0, None);
         assert_ne!(fake_root::contents(&root), before);
         disk.fill(with_names);
         let output = bench.run(&["restore"]);
@@ -117,7 +119,7 @@ fn a_limit_on_the_size_of_files_ends_no_restore() {
     let bench = bench.on_fake_root(&root);
     let before = fake_root::contents(&root);
     // The journal is longer than the limit, which is one block: 512 bytes, or 1024 of some shells.
-    leave(&root, &bench, 64);
+    leave(&root, &bench, 64, None);
     assert_ne!(fake_root::contents(&root), before);
     let restore = bench.command(&["restore"]);
     let mut limited = Command::new("sh");
@@ -130,4 +132,30 @@ fn a_limit_on_the_size_of_files_ends_no_restore() {
     bench.expect(0, &["restore"]);
     bench.expect(0, &["restore", "--check"]);
     assert_eq!(fake_root::contents(&root), before);
+}
+
+#[test]
+fn what_is_left_to_put_back_decides_the_exit_code_where_nobody_can_be_told() {
+    let bench = Bench::new();
+    let root = bench.path().join("root");
+    fake_root::make(&root);
+    let bench = bench.on_fake_root(&root);
+    leave(&root, &bench, 0, Some(NEW));
+    // Somebody else changed it meanwhile, so that `restore` leaves it alone.
+    let machine = Machine::fake(&root, bench.path().join("run")).unwrap();
+    machine.write(KNOB, "3000000").unwrap();
+    let untold = |arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        command.stdout(File::options().write(true).open("/dev/full").unwrap());
+        let output = command.output().unwrap();
+        (output.status.code(), errors(&output))
+    };
+    for arguments in [["restore", "--check"].as_slice(), &["restore"]] {
+        let (code, told) = untold(arguments);
+        assert_eq!(code, Some(7), "{arguments:?}: {told}");
+        assert!(told.contains("cannot write to standard output"), "{arguments:?}: {told}");
+    }
+    assert_eq!(machine.read(KNOB).unwrap().trim(), "3000000");
+    let (code, told) = untold(&["restore"]);
+    assert_eq!(code, Some(1), "nothing is left, and nobody can be told: {told}");
 }
