@@ -108,9 +108,23 @@ pub struct Unpacked {
 /// # Errors
 /// When a file cannot be read, or the bundle not be written; nothing is left of it then.
 pub fn pack(directory: &Path, manifest: Manifest, file: &Path) -> Result<Manifest> {
+    pack_sealed(directory, manifest, file, |_| Ok(()))
+}
+
+/// The same, and does this with the whole bundle before it has its name.
+///
+/// # Errors
+/// As [`pack`], and what `seal` answers: no bundle is left then.
+pub fn pack_sealed(
+    directory: &Path,
+    manifest: Manifest,
+    file: &Path,
+    seal: impl FnOnce(&File) -> Result<()>,
+) -> Result<Manifest> {
     let fail = |error: io::Error| failed("write", file, &error);
     let draft = Draft::beside(file).map_err(fail)?;
     let manifest = write(directory, manifest, file, draft.file())?;
+    seal(draft.file())?;
     draft.put_new().map_err(fail)?;
     Ok(manifest)
 }

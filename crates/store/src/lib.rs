@@ -36,7 +36,7 @@ mod unread_json;
 mod fixtures;
 
 pub use attempts::Attempts;
-pub use bundle::{Manifest, OpenBundle, Packed, Unpacked, pack, unpack};
+pub use bundle::{Manifest, OpenBundle, Packed, Unpacked, pack, pack_sealed, unpack};
 pub use campaign::{Campaign, directory_stem};
 pub use chain::{BrokenLink, LinkBreak, names_plan};
 pub use documents::{CampaignState, Redaction, fingerprint_digest};

@@ -41,7 +41,7 @@ impl Draft {
     /// the umask takes its part.
     pub(crate) fn within(directory: OwnedFd, name: &OsStr, mode: u32) -> io::Result<Self> {
         let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..MOST_TRIES {
             let mut number = [0_u8; size_of::<u64>()];
             getrandom(&mut number, GetRandomFlags::empty())?;
@@ -59,7 +59,7 @@ impl Draft {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// The file, to write into.
+    /// The file, to write into, and to read what was written.
     pub fn file(&self) -> &File {
         &self.file
     }

@@ -50,6 +50,7 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
             "copy it as it is, if it is a bundle",
         ));
     }
+    arguments.sign.as_deref().map_or(Ok(()), signatures::check_key)?;
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     if loaded.state == CampaignState::Unfinished {
         return Err(Error::usage(
@@ -84,13 +85,18 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
         std::fs::write(&to, bytes).map_err(|error| cannot("write", &to, error))?;
     }
     let manifest = Manifest::new(version(), name, redaction);
-    let manifest = store::pack(staging.path(), manifest, &file)?;
+    let mut signature = None;
+    let manifest = store::pack_sealed(staging.path(), manifest, &file, |whole| {
+        let sign = |key| signatures::of(whole, &file, key);
+        signature = arguments.sign.as_deref().map(sign).transpose()?;
+        Ok(())
+    })?;
     tell(&format!("wrote {}: {} files", file.display(), manifest.files.len()));
     if let Some(redaction) = &manifest.redaction {
         tell(&format!("{}; read its report before you publish it", redaction_sentence(redaction)));
     }
-    if let Some(key) = &arguments.sign {
-        tell(&format!("wrote {}", signatures::sign(&file, key)?.display()));
+    if let Some(signature) = signature {
+        tell(&format!("wrote {}", signatures::put(&file, &signature)?.display()));
     }
     tell(&format!("whoever has it can say: schedlab verify {}", file.display()));
     Ok(ExitCode::Done)

@@ -2,13 +2,15 @@
 //! a security key where the private key is there, and anybody can check what it wrote without us.
 
 use super::unpacked_bundle::temporary;
+use crate::output::tell;
 use contract::{Error, ErrorKind, Result};
+use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{ChildStderr, Command, Output, Stdio};
 use store::OpenBundle;
-use sys::open_regular;
+use sys::{Draft, open_regular};
 
 /// What is signed: a signature of anything else by the same key is none of a bundle.
 const NAMESPACE: &str = "schedlab-bundle";
@@ -40,31 +42,101 @@ fn beside(bundle: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Signs a bundle with this private key, or with that of this public key which an agent holds.
+/// Refuses a key, or a public key beside it, that is no regular file: ssh-keygen would wait for
+/// somebody to write into a FIFO. Whether it can sign with what is there it says itself.
 ///
 /// # Errors
-/// When ssh-keygen is not here or cannot sign, or the signature cannot be written.
-pub(super) fn sign(bundle: &Path, key: &Path) -> Result<PathBuf> {
-    let attempted = format!("cannot sign {}", bundle.display());
-    let input = open_regular(bundle).map_err(|error| Error::environment(&attempted, error))?;
-    let mut command = Command::new(PROGRAM);
-    command.args(["-Y", "sign", "-q", "-n", NAMESPACE, "-f"]).arg(key).stdin(input);
-    // It asks for a passphrase itself.
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| Error::unsupported(&attempted, format!("{PROGRAM}: {error}"), INSTALL))?;
-    if !output.status.success() {
-        let cause = format!("{PROGRAM} ended with {}", output.status);
-        let remedy =
-            "give a private key of OpenSSH, or a public key whose private one an agent has";
-        return Err(Error::new(ErrorKind::Usage, attempted, cause, remedy));
+/// Of kind `Usage`.
+pub(super) fn check_key(key: &Path) -> Result<()> {
+    let mut public = key.as_os_str().to_owned();
+    public.push(".pub");
+    for path in [key, Path::new(&public)] {
+        let Err(error) = open_regular(path) else { continue };
+        // The private key may be with an agent, and no file.
+        if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) {
+            let attempted = format!("cannot sign with {}", path.display());
+            return Err(Error::usage(attempted, error, GIVE_KEY));
+        }
     }
+    Ok(())
+}
+
+const GIVE_KEY: &str =
+    "give a private key of OpenSSH, or a public key whose private one an agent has";
+
+/// The signature of what is to be a bundle of this name, by this private key, or by that of this
+/// public key which an agent holds. What ssh-keygen says meanwhile is told.
+///
+/// # Errors
+/// When ssh-keygen is not here or cannot sign, or something has the signature's name.
+pub(super) fn of(whole: &File, bundle: &Path, key: &Path) -> Result<Vec<u8>> {
+    let attempted = format!("cannot sign {}", bundle.display());
+    let fail = |error: io::Error| Error::environment(&attempted, error);
     let to = beside(bundle);
     // As of the bundle itself, what is there stays.
-    let written = File::create_new(&to).and_then(|mut file| file.write_all(&output.stdout));
-    written.map_err(|error| Error::environment(format!("cannot write {}", to.display()), error))?;
+    if to.symlink_metadata().is_ok() {
+        return Err(unwritten(&to, &io::Error::from(io::ErrorKind::AlreadyExists)));
+    }
+    let mut input = whole.try_clone().map_err(fail)?;
+    input.rewind().map_err(fail)?;
+    let mut command = Command::new(PROGRAM);
+    command.args(["-Y", "sign", "-q", "-n", NAMESPACE, "-f"]).arg(key).stdin(input);
+    // It asks for a passphrase itself, on the terminal.
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| {
+            Error::unsupported(&attempted, format!("{PROGRAM}: {error}"), INSTALL)
+        })?;
+    let errors = child.stderr.take();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if let Some(errors) = errors {
+                pass_on(errors);
+            }
+        });
+        child.wait_with_output()
+    });
+    let output = output.map_err(fail)?;
+    if !output.status.success() {
+        let cause = format!("{PROGRAM} ended with {}", output.status);
+        return Err(Error::new(ErrorKind::Usage, &attempted, cause, GIVE_KEY));
+    }
+    Ok(output.stdout)
+}
+
+/// Tells what ssh-keygen says, line by line as it comes.
+fn pass_on(said: ChildStderr) {
+    let mut said = BufReader::new(said);
+    let mut line = Vec::new();
+    while matches!(said.by_ref().take(LARGEST).read_until(b'\n', &mut line), Ok(1..)) {
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim();
+        if !text.is_empty() {
+            tell(&format!("{PROGRAM}: {text}"));
+        }
+        line.clear();
+    }
+}
+
+/// Puts a signature beside its bundle, and returns where.
+///
+/// # Errors
+/// When it cannot be written, or something has its name.
+pub(super) fn put(bundle: &Path, signature: &[u8]) -> Result<PathBuf> {
+    let to = beside(bundle);
+    let written = || -> io::Result<()> {
+        let draft = Draft::beside(&to)?;
+        draft.file().write_all(signature)?;
+        draft.put_new()
+    };
+    written().map_err(|error| {
+        let left = format!("{error}; {} is there, and nobody signed it", bundle.display());
+        unwritten(&to, &left)
+    })?;
     Ok(to)
+}
+
+fn unwritten(path: &Path, why: &dyn Display) -> Error {
+    Error::environment(format!("cannot write {}", path.display()), why)
 }
 
 const INSTALL: &str = "install OpenSSH's client: apt-get install openssh-client";
@@ -174,7 +246,7 @@ fn shown(line: &str) -> String {
 fn first_line(path: &Path) -> Result<String> {
     let attempted = format!("cannot read the public key {}", path.display());
     let mut text = String::new();
-    File::open(path)
+    open_regular(path)
         .and_then(|file| file.take(LARGEST).read_to_string(&mut text))
         .map_err(|error| Error::usage(&attempted, error, "give a file such as id_ed25519.pub"))?;
     let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
@@ -185,5 +257,59 @@ fn first_line(path: &Path) -> Result<String> {
             "it holds no public key",
             "give a file such as id_ed25519.pub",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use store::Manifest;
+
+    /// A bundle of one file with this text.
+    fn pack(file: &Path, text: &str) {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("plan.json"), text).unwrap();
+        store::pack(home.path(), Manifest::new("1".to_owned(), "one".to_owned(), None), file)
+            .unwrap();
+    }
+
+    #[test]
+    fn what_takes_the_place_of_a_bundle_while_it_is_verified_lends_it_no_signature() {
+        if Command::new(PROGRAM).arg("-?").output().is_err() {
+            testing::skip("ssh-keygen is not here: apt-get install openssh-client");
+            return;
+        }
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        let mut keygen = Command::new(PROGRAM);
+        keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(at("own"));
+        assert!(keygen.status().unwrap().success());
+        let (sent, signed) = (at("sent"), at("signed"));
+        pack(&signed, "{\"a\": 1}");
+        let signature = of(&File::open(&signed).unwrap(), &signed, &at("own")).unwrap();
+        put(&sent, &signature).unwrap();
+        let public = at("own.pub");
+        for is_renamed in [true, false] {
+            pack(&at("unsigned"), "{\"a\": 2}");
+            fs::rename(at("unsigned"), &sent).unwrap();
+            let mut bundle = OpenBundle::open(&sent).unwrap();
+            let out = tempfile::tempdir().unwrap();
+            bundle.unpack(out.path()).unwrap();
+            if is_renamed {
+                fs::copy(&signed, at("next")).unwrap();
+                fs::rename(at("next"), &sent).unwrap();
+            } else {
+                fs::write(&sent, fs::read(&signed).unwrap()).unwrap();
+            }
+            let found = check(&mut bundle, Some(&public)).unwrap();
+            assert!(matches!(found, Signature::Bad(_)), "renamed: {is_renamed}: {found:?}");
+        }
+        // What lies there now is what was signed.
+        let mut bundle = OpenBundle::open(&sent).unwrap();
+        let out = tempfile::tempdir().unwrap();
+        bundle.unpack(out.path()).unwrap();
+        let found = check(&mut bundle, Some(&public)).unwrap();
+        assert!(matches!(found, Signature::Expected(_)), "{found:?}");
     }
 }

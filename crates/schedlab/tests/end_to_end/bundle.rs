@@ -4,7 +4,7 @@ use crate::bench::{Bench, KNOWN_EFFECT, assert_inert, errors, wait_until};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
-use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -604,6 +604,44 @@ fn a_signature_names_its_key_and_is_none_of_another_key_or_bundle() {
     let unsigned = text(&bench.path().join("unsigned.tar.gz"));
     let no_key = bench.run(&["bundle", "last", "--output", &unsigned, "--sign", &name]);
     assert_eq!(no_key.status.code(), Some(2), "{}", errors(&no_key));
+    assert!(!Path::new(&unsigned).exists(), "what nobody signed is not left behind");
+}
+
+/// A search path on which this script stands in for ssh-keygen.
+fn with_keygen(bench: &Bench, script: &str) -> String {
+    let programs = bench.path().join("programs");
+    fs::create_dir(&programs).unwrap();
+    let program = programs.join("ssh-keygen");
+    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{}", programs.display(), std::env::var("PATH").unwrap())
+}
+
+#[test]
+fn a_key_that_is_no_file_is_refused_and_what_cannot_be_signed_leaves_no_bundle() {
+    let (bench, bundle) = bundled();
+    let (fifo, unsigned) = (bench.path().join("key"), bench.path().join("unsigned.tar.gz"));
+    mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    let (key, to, bundle) = (text(&fifo), text(&unsigned), text(&bundle));
+    let refused: [&[&str]; 2] = [
+        &["verify", &bundle, "--signed-by", &key],
+        &["bundle", "last", "--output", &to, "--sign", &key],
+    ];
+    for arguments in refused {
+        let output = bench.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", errors(&output));
+        assert!(errors(&output).contains("it is a FIFO, not a file"), "{}", errors(&output));
+    }
+    let path = with_keygen(&bench, "printf 'no key\\r\\033[2J\\n' >&2\nexit 1");
+    let mut command = bench.command(&["bundle", "last", "--output", &to, "--sign", &bundle]);
+    let output = command.env("PATH", path).output().unwrap();
+    let told = errors(&output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("ssh-keygen: no key"), "{told}");
+    assert!(!told.contains(['\r', '\u{1b}']), "{told}");
+    let names = fs::read_dir(bench.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains("unsigned")).collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
@@ -611,28 +649,38 @@ fn what_a_killed_command_had_unpacked_goes_when_the_next_one_starts() {
     let (bench, bundle) = bundled();
     let (temporary, bundle) = (bench.path().join("temporary"), text(&bundle));
     fs::create_dir(&temporary).unwrap();
-    // The public key is read once the bundle is unpacked, and nobody writes one.
-    let fifo = bench.path().join("awaited.pub");
+    // The signature is checked once the bundle is unpacked: so long this waits for a writer.
+    let fifo = bench.path().join("awaited");
     mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    let path = with_keygen(&bench, &format!("exec cat '{}'", fifo.display()));
+    let signature = format!("{bundle}.sig");
     let command = |arguments: &[&str]| {
         let mut command = bench.command(arguments);
-        command.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::null());
+        command.env("TMPDIR", &temporary).env("PATH", &path);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     };
     let left = || -> Vec<PathBuf> {
         fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect()
     };
     for (signal, next) in [(Signal::KILL, "verify"), (Signal::TERM, "show")] {
-        let mut waiting = command(&["verify", &bundle, "--signed-by", &text(&fifo)]);
-        let mut child = waiting.spawn().unwrap();
-        wait_until("the bundle is unpacked", || {
-            left().iter().any(|directory| directory.join("state.json").exists())
+        fs::write(&signature, "a signature").unwrap();
+        let mut child = command(&["verify", &bundle]).spawn().unwrap();
+        let mut writer = None;
+        wait_until("the signature is checked", || {
+            let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            writer = rustix::fs::open(&fifo, flags, Mode::empty()).ok();
+            writer.is_some()
         });
+        assert!(left().iter().any(|directory| directory.join("state.json").exists()));
         kill_process(Pid::from_child(&child), signal).unwrap();
         assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
+        drop(writer);
+        fs::remove_file(&signature).unwrap();
         let of_killed = left();
-        // What can be heard leaves nothing.
-        assert_eq!(of_killed.len(), usize::from(signal == Signal::KILL), "{of_killed:?}");
+        // What can be heard leaves nothing; else the files and what the signature was checked with.
+        let count = if signal == Signal::KILL { 2 } else { 0 };
+        assert_eq!(of_killed.len(), count, "{of_killed:?}");
         // A young one may be that of a process which has not locked it yet.
         assert!(command(&[next, &bundle]).status().unwrap().success(), "{next}");
         assert_eq!(left(), of_killed, "{next}");
@@ -643,50 +691,4 @@ fn what_a_killed_command_had_unpacked_goes_when_the_next_one_starts() {
         assert!(command(&[next, &bundle]).status().unwrap().success(), "{next}");
         assert!(left().is_empty(), "{next}: {:?}", left());
     }
-}
-
-#[test]
-fn what_takes_the_place_of_a_bundle_while_it_is_verified_lends_it_no_signature() {
-    if Command::new("ssh-keygen").arg("-?").output().is_err() {
-        testing::skip("ssh-keygen is not here: apt-get install openssh-client");
-        return;
-    }
-    let (bench, unsigned) = bundled();
-    let key = text(&bench.path().join("own"));
-    tool("ssh-keygen", bench.path(), &["-q", "-t", "ed25519", "-N", "", "-f", &key]);
-    let public = fs::read(format!("{key}.pub")).unwrap();
-    let other = KNOWN_EFFECT.replace("A known effect", "Another effect");
-    bench.expect(0, &["run", &bench.experiment("other", &other)]);
-    let signed = bench.path().join("signed.schedlab.tar.gz");
-    bench.expect(0, &["bundle", "last", "--output", &text(&signed), "--sign", &key]);
-    let sent = bench.path().join("sent.schedlab.tar.gz");
-    fs::copy(format!("{}.sig", text(&signed)), format!("{}.sig", text(&sent))).unwrap();
-    // The public key is read once the bundle is unpacked: so long it waits for what is written here.
-    let fifo = bench.path().join("awaited.pub");
-    mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-    for is_renamed in [true, false] {
-        fs::copy(&unsigned, &sent).unwrap();
-        let mut command = bench.command(&["verify", &text(&sent), "--signed-by", &text(&fifo)]);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut writer = None;
-        wait_until("verify reads the public key", || {
-            let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            writer = rustix::fs::open(&fifo, flags, Mode::empty()).ok();
-            writer.is_some()
-        });
-        if is_renamed {
-            let next = bench.path().join("next");
-            fs::copy(&signed, &next).unwrap();
-            fs::rename(&next, &sent).unwrap();
-        } else {
-            fs::write(&sent, fs::read(&signed).unwrap()).unwrap();
-        }
-        File::from(writer.unwrap()).write_all(&public).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&output.stdout).into_owned() + &errors(&output);
-        assert_eq!(output.status.code(), Some(1), "renamed: {is_renamed}: {told}");
-        assert!(told.contains("differs: signature: "), "renamed: {is_renamed}: {told}");
-    }
-    // What lies there now is what was signed.
-    bench.expect(0, &["verify", &text(&sent), "--signed-by", &format!("{key}.pub")]);
 }
