@@ -11,8 +11,9 @@ use crate::journal_text::{JournalText, journal_line, journal_text, parse_journal
 use crate::permitted_changes::PermittedChanges;
 use crate::runtime_directory::{JOURNAL, NEXT_JOURNAL, make_runtime_directory, unbelievable};
 use contract::{Error, ErrorKind, Result};
+use model::{JOURNAL_BYTES, OverLimit};
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use sys::{Machine, OpenFile, PrivateFiles};
 
@@ -48,12 +49,16 @@ impl Journal {
     /// not permitted is neither written into it nor obeyed.
     ///
     /// # Errors
-    /// When the runtime directory cannot be written, or as [`Journal::read`].
+    /// When the runtime directory cannot be written, or as [`Journal::read`]; of kind
+    /// `RestoreIncomplete` where it is longer than is read.
     pub fn open(machine: &Machine, permitted: PermittedChanges) -> Result<Self> {
         let directory = make_runtime_directory(machine)?;
         let path = Self::path(machine);
         // Before a file is made in its place.
-        text_of(&path, directory.read(Self::FILE))?;
+        if let (_, Some(over)) = text_of(&path, directory.read(Self::FILE))? {
+            // What would be appended could not be read.
+            return Err(too_long(&path, &over));
+        }
         let mut file =
             directory.append(Self::FILE).map_err(|error| cannot("open", &path, &error))?;
         let (length, is_ended) =
@@ -62,7 +67,7 @@ impl Journal {
         // leave a hole before what is appended from here on.
         file.sync_data().map_err(|error| cannot("sync", &path, &error))?;
         directory.sync().map_err(|error| cannot("sync", machine.runtime(), &error))?;
-        let text = text_of(&path, directory.read(Self::FILE))?;
+        let (text, _) = text_of(&path, directory.read(Self::FILE))?;
         let next_id = number_after(&text.entries);
         let machine = machine.clone();
         Ok(Self {
@@ -80,7 +85,8 @@ impl Journal {
         })
     }
 
-    /// Reads a machine's journal without opening it for writing; empty where there is none.
+    /// Reads a machine's journal without opening it for writing; empty where there is none. Of one
+    /// that is too long the rest is told as damage: what it says is unknown.
     ///
     /// # Errors
     /// When it exists but cannot be read, or somebody else could have written it.
@@ -89,7 +95,7 @@ impl Journal {
             .files()
             .open_private(machine.runtime())
             .and_then(|directory| directory.read(Self::FILE));
-        text_of(&Self::path(machine), opened)
+        text_of(&Self::path(machine), opened).map(|(text, _)| text)
     }
 
     /// Where a machine's journal is.
@@ -153,6 +159,10 @@ impl Journal {
         let line = journal_line(number, entry)
             .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
         let end = if self.is_ended { "" } else { "\n" };
+        let length = self.length + (end.len() + line.len()) as u64;
+        JOURNAL_BYTES
+            .check(length)
+            .map_err(|over| cannot("append to", &self.path, &std::io::Error::other(over)))?;
         let written = self
             .machine
             .check_space()
@@ -163,7 +173,7 @@ impl Journal {
             let _ = self.file.set_length(self.length);
             return Err(cannot("append to", &self.path, &error));
         }
-        self.length += (end.len() + line.len()) as u64;
+        self.length = length;
         self.is_ended = true;
         self.text.last_number = number;
         self.text.entries.push(entry.clone());
@@ -253,13 +263,38 @@ fn announced(text: &str) -> String {
     [BEGIN].into_iter().chain(lines).collect()
 }
 
-fn text_of(path: &Path, opened: std::io::Result<Box<dyn OpenFile>>) -> Result<JournalText> {
-    match opened.and_then(|mut file| whole(&mut *file)) {
-        Ok(bytes) => Ok(parse_journal(&String::from_utf8_lossy(&bytes))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(JournalText::default()),
+/// What can be read of it, and whether that is not all.
+fn text_of(
+    path: &Path,
+    opened: std::io::Result<Box<dyn OpenFile>>,
+) -> Result<(JournalText, Option<OverLimit>)> {
+    match opened.and_then(|mut file| begin_of(&mut *file)) {
+        Ok(bytes) => {
+            let mut text = parse_journal(&String::from_utf8_lossy(&bytes));
+            let over = JOURNAL_BYTES.check(bytes.len() as u64).err();
+            text.damaged
+                .extend(over.map(|over| format!("it has {over}, and the rest was not read")));
+            Ok((text, over))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok((JournalText::default(), None))
+        }
         Err(error) if sys::is_untrusted(&error) => Err(unbelievable(path, &error)),
         Err(error) => Err(cannot("read", path, &error)),
     }
+}
+
+/// As much as is read of it, and one byte more where there is more.
+fn begin_of(file: &mut dyn OpenFile) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(JOURNAL_BYTES.most + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn too_long(path: &Path, over: &OverLimit) -> Error {
+    let attempted = format!("cannot use the journal {}", path.display());
+    Error::new(ErrorKind::RestoreIncomplete, attempted, over, over.limit.remedy)
 }
 
 fn whole(file: &mut dyn OpenFile) -> std::io::Result<Vec<u8>> {
@@ -421,6 +456,38 @@ mod tests {
         assert_eq!(journal.next_id(), 9);
         journal.append(&setting(11)).unwrap();
         assert_eq!(Journal::open(&machine, permitted()).unwrap().next_id(), 12);
+    }
+
+    #[test]
+    fn of_a_journal_that_is_too_long_the_begin_is_used_the_rest_is_told_and_nothing_is_appended() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = Journal::open(&machine, permitted()).unwrap();
+        journal.append(&setting(0)).unwrap();
+        let length = JOURNAL_BYTES.most + 1000;
+        let path = Journal::path(&machine);
+        File::options().write(true).open(&path).unwrap().set_len(length).unwrap();
+        let text = Journal::read(&machine).unwrap();
+        assert_eq!(text.entries, [setting(0)]);
+        assert!(text.damaged.iter().any(|line| line.contains("limit JOURNAL_BYTES")), "{text:?}");
+        let refused = Journal::open(&machine, permitted()).unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::RestoreIncomplete);
+        assert_eq!(fs::metadata(&path).unwrap().len(), length, "nothing of it is cut off");
+    }
+
+    #[test]
+    fn no_entry_is_appended_that_could_not_be_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = Journal::open(&machine, permitted()).unwrap();
+        journal.append(&setting(0)).unwrap();
+        let path = Journal::path(&machine);
+        // As if it had grown so long by its own appends.
+        File::options().write(true).open(&path).unwrap().set_len(JOURNAL_BYTES.most).unwrap();
+        journal.length = JOURNAL_BYTES.most;
+        let refused = journal.append(&setting(1)).unwrap_err();
+        assert!(refused.to_string().contains("limit JOURNAL_BYTES"), "{refused}");
+        assert_eq!(fs::metadata(&path).unwrap().len(), JOURNAL_BYTES.most);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use crate::journal::Journal;
 use crate::journal_messages::{APPENDED, BEGIN, NOW, OF_NEXT};
 use crate::journal_text::{JournalText, parse_journal};
+use model::JOURNAL_BYTES;
 use std::io::{BufRead, Read};
 use sys::{Machine, OpenFile};
 
@@ -64,7 +65,8 @@ impl JournalCopy {
     fn is_as_left(&self, machine: &Machine) -> std::io::Result<bool> {
         let directory = machine.files().open_private(machine.runtime())?;
         let mut bytes = Vec::new();
-        directory.read(Journal::FILE)?.read_to_end(&mut bytes)?;
+        // No copy is longer.
+        directory.read(Journal::FILE)?.take(JOURNAL_BYTES.most + 1).read_to_end(&mut bytes)?;
         let is_same = match &self.file {
             Some(file) => directory.holds(Journal::FILE, &**file)?,
             None => true,

@@ -199,18 +199,36 @@ fn is_torn(line: &str, number: u64, has_numbers: bool) -> bool {
 fn good_lines_in(text: &str) -> (Vec<(u64, JournalEntry)>, bool) {
     let (mut found, mut rest) = (Vec::new(), text);
     let mut is_all = true;
-    while !rest.is_empty() {
-        if let Some((line, entry)) = good_line_at(rest) {
+    let is_blank = |text: &str| text.chars().all(char::is_whitespace);
+    while let Some(at) = next_number(rest) {
+        let (before, line) = rest.split_at(at);
+        is_all = is_all && is_blank(before);
+        if let Some((length, entry)) = good_line_at(line) {
             found.push(entry);
-            rest = &rest[line..];
-            continue;
+            rest = &line[length..];
+        } else {
+            // Its first letter is a digit.
+            is_all = false;
+            rest = &line[1..];
         }
-        let mut letters = rest.chars();
-        is_all &= letters.next().is_some_and(char::is_whitespace);
-        rest = letters.as_str();
     }
-    let is_all = is_all && !found.is_empty();
+    let is_all = is_all && is_blank(rest) && !found.is_empty();
     (found, is_all)
+}
+
+/// Where the next line could begin: at digits with a blank behind them, no more than a number has.
+fn next_number(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    loop {
+        let begin = from + bytes[from..].iter().position(u8::is_ascii_digit)?;
+        let digits = bytes[begin..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let end = begin + digits;
+        if bytes.get(end) == Some(&b' ') {
+            return Some(begin.max(end.saturating_sub(NUMBER_DIGITS)));
+        }
+        from = end;
+    }
 }
 
 /// The line with a matching checksum at the beginning of this text, and its length in bytes.
@@ -402,6 +420,12 @@ mod tests {
             let read = parse_journal(&text.replace('\n', end));
             assert_eq!((read.entries, read.last_number >= 4), (entries(4), true), "{end:?}");
             assert!(!read.damaged.is_empty(), "{end:?}");
+        }
+        // A line's number ends where other digits stand right before it, however many.
+        for count in [1, 19, 20, 100] {
+            let before = "7".repeat(count);
+            let read = parse_journal(&format!("{before} {before}{text}"));
+            assert_eq!((read.entries, read.damaged.len()), (entries(4), 1), "{count}");
         }
         let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
         lines.reverse();

@@ -57,6 +57,7 @@ mod tests {
     use crate::journal_entry::JournalEntry;
     use crate::restore::pending;
     use contract::ErrorKind;
+    use model::JOURNAL_BYTES;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
@@ -161,6 +162,21 @@ mod tests {
             assert_eq!(report.left_alone.len(), 1, "{report:?}");
         }
         assert!(restored(&machine).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_the_begin_of_a_journal_that_is_too_long_says_is_put_back_and_the_rest_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let machine = changed(root.path());
+        let file = fs::File::options().write(true).open(Journal::path(&machine)).unwrap();
+        file.set_len(JOURNAL_BYTES.most + 1).unwrap();
+        let report = restored(&machine).unwrap();
+        assert_eq!(machine.read(KNOB).unwrap(), "old\n");
+        let is_told =
+            |lines: &[String]| lines.iter().any(|line| line.contains("limit JOURNAL_BYTES"));
+        assert!(!report.is_complete() && is_told(&report.failed), "{report:?}");
+        let left = pending(&machine, &permitted()).unwrap();
+        assert!(is_told(&left), "{left:?}");
     }
 
     #[test]

@@ -291,6 +291,16 @@ pub static CALIBRATION_BYTES: ReaderLimit = ReaderLimit::of(
     "name a file that is not there yet: the calibration begins anew in it",
 );
 
+/// Bytes of a journal. It begins anew with each trial, which appends a few lines of some hundred
+/// bytes for each file that it changes and for each of its invocations, 100 at most. No entry is
+/// appended beyond.
+pub static JOURNAL_BYTES: ReaderLimit = ReaderLimit::of(
+    "JOURNAL_BYTES",
+    64 << 20,
+    "bytes of a journal",
+    "no run writes so many: read it, compare by hand what it says, then remove it",
+);
+
 /// Seconds of processor time of a command that reads what others may have written: what no other
 /// limit foresaw ends here. An import of 500,000 rows may take three (`cargo xtask bars`).
 pub static READER_SECONDS: ReaderLimit =
@@ -349,7 +359,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 51] = [
+pub static READER_LIMITS: [&ReaderLimit; 52] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -401,6 +411,7 @@ pub static READER_LIMITS: [&ReaderLimit; 51] = [
     &EXPERIMENT_BYTES,
     &EXPERIMENT_WORDS,
     &FIGURES,
+    &JOURNAL_BYTES,
 ];
 
 impl Plan {
