@@ -580,12 +580,12 @@ fn blocked(
     };
     let records = RowGroups::of(&places).iter().map(of_record).collect();
     let all: Vec<String> = labels.all.iter().map(|(_, label)| label.clone()).collect();
-    let block = |(index, order): (usize, &Vec<SharedName>)| Block {
+    let block = |(index, order): (usize, Vec<SharedName>)| Block {
         index: index as u32,
         sittings: order
             .iter()
             .map(|id| Sitting { subject: id.to_string(), workloads: all.clone(), boot: None })
             .collect(),
     };
-    Ok((records, orders.iter().enumerate().map(block).collect()))
+    Ok((records, orders.into_iter().enumerate().map(block).collect()))
 }

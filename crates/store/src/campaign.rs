@@ -15,7 +15,7 @@ use crate::records::scan_digests;
 use crate::resumptions::resumption;
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Attempt, Caveat, CaveatCode, Chain, Findings, Fingerprint, LineDigest, Plan, Record, Resumption,
+    Attempt, Caveat, CaveatCode, Chain, Fingerprint, LineDigest, Plan, Record, Resumption,
 };
 use rustix::io::Errno;
 use serde::Serialize;
@@ -439,14 +439,6 @@ impl Campaign {
         replace_on(&*self.files, &self.directory, "plan.json", &json(plan)?)?;
         self.plan = plan.clone();
         Ok(())
-    }
-
-    /// Stores `findings.json`.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn save_findings(&mut self, findings: &Findings) -> Result<()> {
-        replace_on(&*self.files, &self.directory, "findings.json", &json(findings)?)
     }
 
     /// Keeps a warning about the campaign as a whole; the same warning once.

@@ -81,16 +81,18 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     };
     campaign.mark_finished()?;
     keep_count(common, &campaign);
-    sys::return_freed_memory();
     let is_table = campaign.plan().imported.as_ref().is_some_and(Imported::is_table);
+    let directory = campaign.directory().to_owned();
+    // Its plan is read again, and has hundreds of bytes for each block.
+    drop(campaign);
+    sys::return_freed_memory();
     let format = (importer.describe().id, is_table);
     tell(&replicates(&mapping, format, &imported.executions));
     let _judging = ReaderTime::bounded();
     // The records are judged as they were stored, and not read again: `judge` does.
-    let loaded = evidence::load_held(common, campaign.directory(), held)?;
+    let loaded = evidence::load_held(common, &directory, held)?;
     let (findings, values) = reports::with_values(&loaded, || Ok(lab::judge_records(&loaded)))?;
-    campaign.save_findings(&findings)?;
-    drop(campaign);
+    store::save_findings(&directory, &findings)?;
     sys::return_freed_memory();
     deliver(common, &loaded, (&findings, values), Presentation::default())
 }
