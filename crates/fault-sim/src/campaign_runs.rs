@@ -13,6 +13,7 @@ use executor::{
 };
 use model::{Fingerprint, Outcome, Plan, Record, Sample, Trial};
 use rustix::fs::{MemfdFlags, memfd_create};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Seek};
@@ -197,7 +198,8 @@ impl CampaignRuns {
             self.begun += 1;
             let begins = (BEGAN_UNIX_NS + u64::from(self.begun), self.begun);
             let results = Path::new(DATA).join("results");
-            let campaign = Campaign::create_on(files, &results, &self.plan, ORIGIN, begins)?;
+            let plan = Cow::Borrowed(&self.plan);
+            let campaign = Campaign::create_on(files, &results, plan, ORIGIN, begins)?;
             self.directory = Some(campaign.directory().to_owned());
             return Ok(campaign);
         };

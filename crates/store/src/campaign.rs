@@ -19,6 +19,7 @@ use model::{
 };
 use rustix::io::Errno;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -79,7 +80,21 @@ impl Campaign {
         unix_ns: u64,
         unique: u16,
     ) -> Result<Campaign> {
+        let plan = Cow::Borrowed(plan);
         Self::create_on(Arc::new(HostFiles), results, plan, origin, (unix_ns, unique))
+    }
+
+    /// The same of a plan that nobody needs beside the campaign: it is not held twice.
+    ///
+    /// # Errors
+    /// Like [`Campaign::create`].
+    pub fn create_with(
+        results: &Path,
+        plan: Plan,
+        origin: &str,
+        moment: (u64, u16),
+    ) -> Result<Campaign> {
+        Self::create_on(Arc::new(HostFiles), results, Cow::Owned(plan), origin, moment)
     }
 
     /// The same on these files.
@@ -89,7 +104,7 @@ impl Campaign {
     pub fn create_on(
         files: Arc<dyn Files>,
         results: &Path,
-        plan: &Plan,
+        plan: Cow<'_, Plan>,
         origin: &str,
         (unix_ns, unique): (u64, u16),
     ) -> Result<Campaign> {
@@ -115,7 +130,7 @@ impl Campaign {
         files: &Arc<dyn Files>,
         results: &Path,
         directory: &Path,
-        plan: &Plan,
+        plan: Cow<'_, Plan>,
         (origin, unix_ns): (&str, u64),
     ) -> Result<Campaign> {
         for new in [directory.join("traces"), directory.join("logs")] {
@@ -137,16 +152,17 @@ impl Campaign {
             redacted_origin: None,
             flaws: Vec::new(),
         };
-        replace_on(&**files, directory, origin_of(plan), origin.as_bytes())?;
+        replace_on(&**files, directory, origin_of(&plan), origin.as_bytes())?;
         replace_on(&**files, directory, "state.json", &json(&state)?)?;
-        replace_on(&**files, directory, "plan.json", &json(plan)?)?;
+        replace_on(&**files, directory, "plan.json", &json(&*plan)?)?;
         sync_directory(&**files, results)?;
+        let links = Links::root(&plan, &state, origin.as_bytes());
         Ok(Campaign {
             files: files.clone(),
             _lock: lock,
             directory: directory.to_owned(),
-            plan: plan.clone(),
-            links: Links::root(plan, &state, origin.as_bytes()),
+            plan: plan.into_owned(),
+            links,
             last: None,
             found: None,
             resumption: None,

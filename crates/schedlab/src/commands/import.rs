@@ -57,18 +57,12 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let unix_ns = sys::unix_ns();
     // A campaign that is being stored is stored whole.
     drop(reading);
-    let mut campaign = Campaign::create(
-        &common.results,
-        &imported.plan,
-        &text,
-        unix_ns,
-        (random_u64()? & 0xffff) as u16,
-    )?;
+    let moment = (unix_ns, (random_u64()? & 0xffff) as u16);
+    let mut campaign = Campaign::create_with(&common.results, imported.plan, &text, moment)?;
     count_attempt(common, &mut campaign, &files, unix_ns)?;
     // Nothing is held that judging does not need.
     drop(sources);
     drop(files);
-    drop(imported.plan);
     sys::return_freed_memory();
     let held = match campaign.append_all(imported.records) {
         Ok(held) => held,
