@@ -96,6 +96,8 @@ pub(crate) enum TableNoise {
     OneFar,
     /// The second subject has the values of the first, in another order.
     Copied,
+    /// A third of the values of the second subject are those of the first at the same places.
+    CopiedInPart,
     /// The second subject has those of the first in the same order, each half of them times a factor.
     Scaled([f64; 2]),
     /// The second half of the runs of the second subject is the first half once more.
@@ -317,6 +319,7 @@ impl TableNoise {
             match self {
                 Self::Normal
                 | Self::Copied
+                | Self::CopiedInPart
                 | Self::Scaled(_)
                 | Self::Repeated
                 | Self::BlockOnceMore => normal,
@@ -344,6 +347,11 @@ impl TableNoise {
                 // Steps of three reach all of ten runs, and of twenty.
                 let of = |run: usize| first[(3 * run + 1) % first.len()];
                 *second = (0..first.len()).map(of).collect();
+            }
+            Self::CopiedInPart => {
+                for (value, of_first) in second.iter_mut().zip(first.iter()).step_by(3) {
+                    *value = *of_first;
+                }
             }
             Self::Scaled(factors) => {
                 let half = first.len().div_ceil(2);
@@ -508,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_have_values_times_factors_the_first_half_once_more_or_a_block_once_more() {
+    fn copies_have_some_values_all_times_factors_the_first_half_or_a_block_once_more() {
         let drawn = || [vec![100.0, 102.0, 99.0, 101.0], vec![98.0, 103.0, 100.5, 97.0]];
         let copied = |noise: TableNoise| {
             let mut values = drawn();
@@ -516,6 +524,8 @@ mod tests {
             values
         };
         let [first, second] = drawn();
+        let in_part = vec![100.0, 103.0, 100.5, 101.0];
+        assert_eq!(copied(TableNoise::CopiedInPart), [first.clone(), in_part]);
         let scaled = vec![200.0, 204.0, 297.0, 303.0];
         assert_eq!(copied(TableNoise::Scaled([2.0, 3.0])), [first.clone(), scaled]);
         let repeated = vec![98.0, 103.0, 98.0, 103.0];

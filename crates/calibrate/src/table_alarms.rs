@@ -124,6 +124,7 @@ fn copies() -> Vec<TableFault> {
         TableFault { code: CaveatCode::Copied, name, shape, limit: Limit::AtLeast(LEAST_COPIES) }
     };
     let twenty = TableShape { runs: 20, ..SHUFFLED };
+    let blocks = TableShape { runs: 20, ..DRAWN };
     let (once, changing) = (TableNoise::Scaled([1.03; 2]), TableNoise::Scaled([1.03, 0.98]));
     vec![
         of("the values of the other, shuffled", SHUFFLED, TableNoise::Copied),
@@ -131,6 +132,7 @@ fn copies() -> Vec<TableFault> {
         of("the values of the other times two factors", twenty, changing),
         of("the first half of its runs once more", twenty, TableNoise::Repeated),
         of("a block once more", DRAWN, TableNoise::BlockOnceMore),
+        of("seven values of the other", blocks, TableNoise::CopiedInPart),
     ]
 }
 
