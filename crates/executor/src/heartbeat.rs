@@ -197,9 +197,15 @@ fn beat(
     let mut last = Beat::at_this_moment(schedstat.as_ref());
     // Its receiver is gone where it was waited for in vain.
     let _ = first.send(());
-    while !is_over.load(Ordering::SeqCst) {
-        // May wake early, which makes a shorter beat.
-        park_timeout(INTERVAL);
+    let mut is_last = false;
+    while !is_last {
+        // A stop may come before the first sleep and end with what is watched: the time until then is
+        // noted all the same.
+        is_last = is_over.load(Ordering::SeqCst);
+        if !is_last {
+            // May wake early, which makes a shorter beat.
+            park_timeout(INTERVAL);
+        }
         let beat = Beat::at_this_moment(schedstat.as_ref());
         longest.note(&last, &beat);
         last = beat;
@@ -313,6 +319,20 @@ mod tests {
         for unknown in [[None, Some(7 * S)], [Some(4 * S), None]] {
             assert_eq!(seen(unknown).suspended_ns, None);
         }
+    }
+
+    #[test]
+    fn a_stop_between_the_first_beat_and_the_first_sleep_is_seen() {
+        if ThreadSchedstat::open().is_none() || !sys::is_timer_prompt() {
+            return;
+        }
+        // The thread stands still until its first beat is taken, and what it watches is over by then.
+        let (first, first_beat) = sync_channel(0);
+        let beating = std::thread::spawn(move || beat(&AtomicBool::new(true), &first, || Some(0)));
+        std::thread::sleep(INTERVAL + Duration::from_millis(500));
+        first_beat.recv().unwrap();
+        let report = beating.join().unwrap();
+        assert!(report.stood_still_ns.is_none_or(|still_ns| still_ns > 200 * MS), "{report:?}");
     }
 
     /// Stops this process for longer than the limit; what its heartbeat saw.
