@@ -9,6 +9,7 @@ GET  /books          whether the count is what the book says
 
 import argparse
 import http.server
+import os
 import signal
 import sys
 import threading
@@ -113,7 +114,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 def main():
     wanted = options()
-    signal.signal(signal.SIGTERM, signal.SIG_IGN if wanted.deaf else lambda *_: sys.exit(0))
+    # An exception of the handler would be lost where Python was removing a thread that had ended.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if wanted.deaf else lambda *_: os._exit(0))
     time.sleep(wanted.ready_s)
     server = Server((wanted.address, wanted.port), Handler)
     server.state = State(wanted)
