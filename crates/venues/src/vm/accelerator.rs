@@ -1,9 +1,9 @@
 //! What executes the guest's instructions: KVM is believed when it has booted a guest, not
 //! when its device file is there.
 
-use super::VmHost;
 use super::boot::Booter;
 use super::qemu::Engine;
+use super::vm_host::VmHost;
 use contract::{BootSpec, Error, Interrupt, Result, Topology};
 use model::{Accelerator, VmSettings};
 use serde::{Deserialize, Serialize};

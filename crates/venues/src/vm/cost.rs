@@ -1,9 +1,10 @@
 //! What a guest costs: to boot, to talk to, to save and to restore.
 
+use super::accelerator;
 use super::boot::{Booter, NotBooted};
 use super::guest::Lost;
 use super::qemu::Engine;
-use super::{VmHost, accelerator};
+use super::vm_host::VmHost;
 use contract::{BootSpec, Error, Interrupt, Result};
 use model::{Accelerator, VmSettings};
 use serde::Serialize;

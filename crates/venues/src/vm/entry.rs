@@ -1,6 +1,8 @@
 //! What planner and command line ask of the venue `vm`.
 
-use super::{DESCRIPTION, Vm, VmHost, inspect, table};
+use super::venue::{DESCRIPTION, Vm};
+use super::vm_host::VmHost;
+use super::{inspect, table};
 use crate::refusals;
 use contract::document::{ExperimentProblems, Table};
 use contract::{

@@ -6,7 +6,7 @@ use super::emulator;
 use super::files::GuestFiles;
 use super::guest::Lost;
 use super::snapshot::{self, Snapshot};
-use super::{VmHost, tools_image};
+use super::vm_host::{VmHost, tools_image};
 use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Result};
 use model::VmSettings;
 use std::io::Read;

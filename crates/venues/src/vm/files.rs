@@ -2,7 +2,8 @@
 //! ones and directories on a read-only disk, where they take none of it.
 
 use super::guest_layout::{DIRECTORIES, FILES_PLACE, way_into};
-use super::{VmHost, artefact_error};
+use super::vm_host::VmHost;
+use crate::errors::artefact_error;
 use artefacts::guest_path;
 use contract::{Error, Result};
 use guest_images::{Content, NeededFile};

@@ -1,9 +1,9 @@
 //! The way of load from this host to the services of a guest: ports of this host's loopback that
 //! QEMU forwards, a process that sends, and a serial port through which the guest asks for it.
 
-use super::VmHost;
 use super::host_load_channel::HostLoadChannel;
 use super::qemu::{Qemu, pair};
+use super::vm_host::VmHost;
 use contract::{Error, HostLoadSettings, Result, TrialCatalogue};
 use executor::HostLoadProcess;
 use model::{Missing, Parameters, Plan};

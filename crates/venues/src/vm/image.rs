@@ -1,11 +1,11 @@
 //! The guest's root: an initramfs made in memory from our own static binary, the modules
 //! that are needed, the kernel's configuration, and files of the host where asked for.
 
-use super::artefact_error;
 use super::files::GuestFiles;
 use super::guest_layout::{DIRECTORIES, FILES_PLACE, TOOLS_PLACE, way_into};
 use super::memfd::new_memfd;
 use super::qemu::{FILES_SERIAL, SCRATCH_SERIAL, TOOLS_SERIAL};
+use crate::errors::artefact_error;
 use artefacts::{MERGED, guest_path};
 use contract::{Error, Result};
 use guest_images::{Initramfs, ToolsImage};

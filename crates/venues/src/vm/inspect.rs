@@ -1,6 +1,7 @@
 //! What this machine has for virtual machines, without booting one.
 
-use super::{VmHost, accelerator, qemu};
+use super::vm_host::VmHost;
+use super::{accelerator, qemu};
 use contract::{Missing, Result, VenuePrerequisite};
 
 /// Looks at everything; changes nothing and boots nothing.

@@ -1,7 +1,7 @@
 //! A campaign in virtual machines: one boot serves the sittings that share it.
 
 use super::boot::{ATTEMPTS, Booted, Booter, NotBooted, Saved, interrupted};
-use super::boot_specs;
+use super::boot_specs::boot_specs;
 use super::cable::{CableEnd, cable};
 use super::guest::Lost;
 use super::patience::{PATIENCE, patience_for};

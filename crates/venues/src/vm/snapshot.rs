@@ -1,9 +1,10 @@
 //! Machines that are kept: saved after their boot, restored in a fraction of a second.
 
+use super::accelerator;
 use super::boot::{Booted, Booter, NotBooted, Saved, find_kernel};
 use super::files::GuestFiles;
 use super::qemu::Engine;
-use super::{VmHost, accelerator, tools_image};
+use super::vm_host::{VmHost, tools_image};
 use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Result, Topology};
 use model::{Accelerator, VmSettings};
 use serde::{Deserialize, Serialize};
