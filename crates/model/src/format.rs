@@ -122,9 +122,9 @@ pub const FINDINGS_BEFORE_SEQUENCES: [&str; 6] = [
     FINDINGS_BEFORE_OBSTACLES[3],
 ];
 /// The view model that every renderer draws.
-pub const REPORT_FORMAT: &str = "schedlab.report/16";
+pub const REPORT_FORMAT: &str = "schedlab.report/18";
 /// The view model of a soak campaign: its findings have trends.
-pub const TREND_REPORT_FORMAT: &str = "schedlab.report/17";
+pub const TREND_REPORT_FORMAT: &str = "schedlab.report/19";
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@
 
 mod predecessors;
 mod quiet_machine;
+mod state;
 
 use crate::devices::{DeviceNature, cached_by, devices, is_nameless};
 use crate::observed::{
@@ -14,50 +15,9 @@ use crate::observed::{
 };
 use crate::view::Report;
 use model::{Binding, CaveatCheck, CaveatCode, ImportFact, LEAST_REPLICATES, Role, Verdict};
-use phrases::{Language, counted, noted, say};
-use serde::Serialize;
-
-/// How a check came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "CheckState"))]
-#[serde(rename_all = "snake_case")]
-pub enum CheckState {
-    /// It was made, and nothing is wrong.
-    Passed,
-    /// Read the detail before believing.
-    Warned,
-    /// What was found cannot be trusted.
-    Failed,
-    /// The records do not show it: nobody looked, or what was looked at shows nothing.
-    NotObserved,
-    /// The campaign does not ask it.
-    NotApplicable,
-}
-
-impl CheckState {
-    /// The state in a text.
-    pub(crate) fn word(self, language: Language) -> &'static str {
-        language.word(match self {
-            Self::Passed => noted!("passed"),
-            Self::Warned => noted!("warning"),
-            Self::Failed => noted!("failed"),
-            Self::NotObserved => noted!("not observed"),
-            Self::NotApplicable => noted!("not asked"),
-        })
-    }
-}
-
-/// One thing that was checked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Check {
-    /// What, in a few words.
-    pub name: String,
-    /// How it came out.
-    pub state: CheckState,
-    /// What was seen, in one sentence.
-    pub detail: String,
-}
+use phrases::{counted, noted, say};
+pub use state::{Check, CheckState};
+use state::{NO_TRIAL, NOTHING_RAN, not_observed, passed};
 
 /// A check with the caveats that say what speaks against it; they decide nothing of it.
 #[derive(Debug)]
@@ -142,14 +102,6 @@ fn withhold(report: &Report, check: &mut Check) {
         check.state = CheckState::NotObserved;
         check.detail = report.language.word("the evidence is not as it was written").to_owned();
     }
-}
-
-fn passed(report: &Report, words: &'static str) -> (CheckState, String) {
-    (CheckState::Passed, report.language.word(words).to_owned())
-}
-
-fn not_observed(report: &Report, words: &'static str) -> (CheckState, String) {
-    (CheckState::NotObserved, report.language.word(words).to_owned())
 }
 
 fn same_work(report: &Report) -> (CheckState, String) {
@@ -407,8 +359,6 @@ fn real_device(report: &Report) -> (CheckState, String) {
 const NO_BLOCKS: &str = noted!("the file does not show that blocks were run");
 const NOT_DRAWN: &str = noted!("the records do not show that the order was drawn");
 const NO_MACHINE: &str = noted!("the file does not show what was measured on");
-const NO_TRIAL: &str = noted!("no trial ran");
-const NOTHING_RAN: &str = noted!("nothing ran: the numbers are simulated");
 
 /// The A/A control must not be told apart from its twin, and that is shown only where it was shown
 /// to be alike.
@@ -421,6 +371,7 @@ fn control(report: &Report) -> Check {
     let count = |wanted: &[Verdict]| controls.iter().filter(|one| wanted.contains(one)).count();
     let differ = count(&[Verdict::Better, Verdict::Worse]);
     let alike = count(&[Verdict::Equivalent]);
+    let undecided = count(&[Verdict::Inconclusive]);
     let language = report.language;
     let comparisons =
         |count: usize| counted!(language, count, "1 comparison", "{count} comparisons");
@@ -438,7 +389,7 @@ fn control(report: &Report) -> Check {
             ),
         ),
         (all, 0, 0) => (
-            CheckState::NotObserved,
+            if undecided > 0 { CheckState::NotShown } else { CheckState::NotObserved },
             say!(
                 language,
                 "neither told apart from its twin nor shown to be like it: {comparisons}",

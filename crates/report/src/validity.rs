@@ -1,13 +1,15 @@
-//! The checks of a report as text: what passed, what speaks against it, and what nobody observed.
+//! The checks of a report as text: what passed, what speaks against it, what was not shown, and what
+//! nobody observed.
 
 use crate::checks::{Check, CheckState, checks};
 use crate::quantities::bracketed;
 use crate::view::Report;
 
 /// What a reader asks for first: what speaks against the campaign.
-const ORDER: [CheckState; 5] = [
+const ORDER: [CheckState; 6] = [
     CheckState::Failed,
     CheckState::Warned,
+    CheckState::NotShown,
     CheckState::NotObserved,
     CheckState::Passed,
     CheckState::NotApplicable,

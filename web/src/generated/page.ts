@@ -150,7 +150,13 @@ export interface Check {
 }
 
 /** How a check came out. */
-export type CheckState = "passed" | "warned" | "failed" | "not_observed" | "not_applicable";
+export type CheckState =
+  | "passed"
+  | "warned"
+  | "failed"
+  | "not_shown"
+  | "not_observed"
+  | "not_applicable";
 
 /** What somebody has published, and what these data say of it. */
 export interface Claim {

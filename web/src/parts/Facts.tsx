@@ -13,6 +13,7 @@ const STATES = {
   passed: noted("✓ passed"),
   warned: noted("! look"),
   failed: noted("✕ failed"),
+  not_shown: noted("○ not shown"),
   not_observed: noted("○ not observed"),
   not_applicable: noted("– not asked"),
 } as const;

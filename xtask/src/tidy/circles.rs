@@ -16,8 +16,10 @@ const WITH_PARENT: &[(&str, &str)] = &[
     ("crates/analysis", "claims"),
     ("crates/analysis", "rulebook"),
     ("crates/analysis", "unblocked"),
+    ("crates/report", "checks"),
     ("crates/report", "render"),
     ("crates/schedlab", "commands"),
+    ("crates/venues", "vm"),
 ];
 
 /// The name of a parent among its submodules.

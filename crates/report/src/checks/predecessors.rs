@@ -1,6 +1,6 @@
 //! Whether what a sitting leaves behind for the next one was sought, where drift and order were.
 
-use super::{CheckState, not_observed, passed};
+use super::state::{CheckState, not_observed, passed};
 use crate::observed::{followed_by_least, has_predecessors, predecessor_tested};
 use crate::view::Report;
 use model::Role;

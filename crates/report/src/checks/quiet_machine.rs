@@ -1,6 +1,6 @@
 //! Whether the machine did nothing else meanwhile, as the records show it of each run.
 
-use super::{CheckState, NO_TRIAL, NOTHING_RAN, not_observed, passed};
+use super::state::{CheckState, NO_TRIAL, NOTHING_RAN, not_observed, passed};
 use crate::observed::{Extent, Provenance, disturbance, disturbed};
 use crate::view::Report;
 use model::Disturbance;

@@ -16,7 +16,7 @@ pub(super) struct Entry;
 
 static DESCRIPTION: Description = Description {
     id: "json",
-    summary: "the whole report, raw records included, as schedlab.report/16",
+    summary: "the whole report, raw records included, as schedlab.report/18",
     doc: "The versioned view model that every other format is drawn from. Histograms are HDR V2 \
           deflate in base64; effects are oriented ratios: above 1 is better. Of an import, what its \
           file does not tell is absent: seeds, times, boots, the position in a block whose order is \

@@ -51,9 +51,9 @@ fn a_control_passes_only_where_it_was_shown_to_be_alike() {
     };
     for (finding, state, detail) in [
         (alike(), "passed", "shown to be like its twin: 1 comparison"),
-        (undecided().finding(), "not_observed", nothing),
-        (few(twin("latency_p50")), "not_observed", nothing),
-        (twin("latency_p50").finding(), "not_observed", nothing),
+        (undecided().finding(), "not_shown", nothing),
+        (few(twin("latency_p50")), "not_shown", nothing),
+        (twin("latency_p50").finding(), "not_shown", nothing),
         (undecided().decided(Verdict::Invalid, false).finding(), "not_observed", nothing),
         (
             undecided().decided(Verdict::Worse, true).finding(),
@@ -861,6 +861,7 @@ fn each_check_has_one_state_in_every_format_that_people_read_and_in_json() {
         for [name, state, detail] in &told {
             let word = match state.as_str() {
                 "warned" => "warning",
+                "not_shown" => "not shown",
                 "not_observed" => "not observed",
                 "not_applicable" => "not asked",
                 same => same,

@@ -272,7 +272,7 @@ fn markdown_and_csv_are_complete() {
 fn the_json_is_the_whole_view_and_comes_back() {
     let text = drawn("json", PLAIN);
     let report: report::Report = serde_json::from_str(&text).unwrap();
-    assert_eq!(report.format, "schedlab.report/16");
+    assert_eq!(report.format, "schedlab.report/18");
     let mut whole: serde_json::Value = serde_json::from_str(&text).unwrap();
     let checks = whole.as_object_mut().unwrap().remove("checks").unwrap();
     assert_eq!(serde_json::to_value(&report).unwrap(), whole, "beside the checks it is the view");

@@ -6,7 +6,7 @@ use crate::html_pages::measured;
 use crate::languages::korean;
 use crate::multicore::multicore;
 use crate::{has_page, page};
-use model::{CaveatCode, Verdict};
+use model::{CaveatCode, Role, Verdict};
 use report::{HAS_PAGE, RENDERERS, view};
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -375,6 +375,22 @@ fn the_main_caveat_is_one_of_the_finding_that_is_shown_first() {
     let (_, caveat) = words.split_once("Main caveat:").unwrap();
     assert!(caveat.contains("enough data") && caveat.contains("(NOISY)"), "{caveat}");
     assert!(!caveat.contains("DRIFT") && !caveat.contains("STOPPED_EARLY"), "{caveat}");
+}
+
+#[test]
+fn a_control_that_shows_nothing_is_the_main_caveat_where_nothing_speaks_against_a_finding() {
+    if !has_page() {
+        return;
+    }
+    let winner = Draft::new("cyclic", "latency_p50", "fifo").decided(Verdict::Better, true);
+    let twin = Draft::new("cyclic", "latency_p50", "baseline-again").role(Role::Control);
+    let findings = vec![
+        winner.effect(5.2e9, 3.0, 2.7, 3.3).finding(),
+        twin.effect(5e4, 1.01, 0.96, 1.07).finding(),
+    ];
+    let words = Deck::of(&campaign("Who wins?", findings, Vec::new())).words(2);
+    let (_, caveat) = words.split_once("Main caveat:").unwrap();
+    assert!(caveat.contains("A/A control: neither told apart from its twin"), "{caveat}");
 }
 
 #[test]

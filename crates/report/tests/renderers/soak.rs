@@ -127,7 +127,7 @@ fn a_person_reads_what_got_worse_and_when() {
     }
     expect_file!["../golden/soak.md"].assert_eq(&drawn(&soak(), "markdown", page(80)));
     let report = view(&soak().inputs());
-    assert_eq!(report.format, "schedlab.report/17");
+    assert_eq!(report.format, "schedlab.report/19");
     let said = "Over 22 h 0 min it got worse: cyclic service_memory of baseline leaks (+11.5 %), \
                 cyclic latency_p50 of baseline gets worse (+18.9 %).";
     assert!(report.answer.ends_with(said), "{}", report.answer);

@@ -527,7 +527,7 @@ effect = "worse"
     }
     let report: serde_json::Value =
         serde_json::from_str(&bench.expect(0, &["show", "last", "--format", "json"])).unwrap();
-    assert_eq!(report["format"], "schedlab.report/16");
+    assert_eq!(report["format"], "schedlab.report/18");
     assert_eq!(report["findings"]["families"]["declared"], 8, "six pairs and two controls");
     let ladder = &report["ladders"][0];
     assert_eq!(ladder["workloads"], serde_json::json!(["messaging", "storm"]));

@@ -48,7 +48,7 @@ fn a_leak_is_found_told_everywhere_and_judged_again_alike() {
     assert!(shown.contains("LEAK: Memory grew while the campaign went on"), "{shown}");
     assert!(shown.contains("DEGRADATION: A metric got worse"), "{shown}");
     let report = report(&bench);
-    assert_eq!(report["format"], "schedlab.report/17");
+    assert_eq!(report["format"], "schedlab.report/19");
     assert!(report["answer"].as_str().unwrap().contains("command max_rss of baseline leaks"));
     let trends = report["findings"]["trends"].as_array().unwrap();
     let of = |metric: &str, subject: &str| {
@@ -84,7 +84,7 @@ fn a_campaign_without_a_duration_has_the_formats_and_sections_that_it_had() {
     let findings = read("findings.json");
     assert!(findings.contains("\"schedlab.findings/16\"") && !findings.contains("trends"));
     assert!(read("records.jsonl").contains("\"started_unix_ns\":0"), "the simulator has no clock");
-    assert_eq!(report(&bench)["format"], "schedlab.report/16");
+    assert_eq!(report(&bench)["format"], "schedlab.report/18");
 }
 
 #[test]

@@ -226,9 +226,14 @@ pub(super) fn main_caveat(report: &Report) -> String {
     }
 }
 
-/// What is left to say where nothing speaks against it: what nobody looked at, and of what it holds.
+/// What is left to say where nothing speaks against it: what was not shown, else what nobody looked
+/// at, and of what it holds.
 fn without_caveat(report: &Report, checks: &[CheckWithCaveats]) -> String {
     let language = report.language;
+    let not_shown = checks.iter().find(|one| one.check.state == CheckState::NotShown);
+    if let Some(check) = not_shown {
+        return format!("{}: {}", check.check.name, seen(report, check));
+    }
     let unseen = checks.iter().filter(|one| one.check.state == CheckState::NotObserved).count();
     let unseen = counted!(language, unseen, "1 check not observed", "{count} checks not observed");
     if Provenance::of(report) == Provenance::Ran {

@@ -410,6 +410,7 @@ fn validity(report: &Report) -> Slide {
         CheckState::Passed => language.word("■ passed"),
         CheckState::Warned => language.word("▲ look"),
         CheckState::Failed => language.word("✕ failed"),
+        CheckState::NotShown => language.word("○ not shown"),
         CheckState::NotObserved => language.word("○ not observed"),
         CheckState::NotApplicable => language.word("not asked"),
     };
