@@ -67,6 +67,7 @@ fn fields_of(plan: &Plan) -> Fields {
         ("levels", plan.subjects.iter().map(|subject| text_of(&subject.levels)).collect()),
         ("alpha", vec![plan.alpha.to_string()]),
         ("seed", vec![plan.seed.to_string()]),
+        ("is_quick", vec![plan.is_quick.to_string()]),
         ("comparisons", vec![text_of(&plan.comparisons)]),
         ("looks", plan.looks.iter().map(u32::to_string).collect()),
         ("workloads", plan.workloads.iter().map(|workload| workload.label.clone()).collect()),
@@ -195,9 +196,11 @@ mod tests {
         other.workloads[0].metrics[1].id = "p90".to_owned();
         other.workloads[0].metrics[0].margin = 0.5;
         other.alpha = 0.2;
+        other.is_quick = true;
         let told = changed_fields(&other, &kept);
-        assert_eq!(told.len(), 4, "{told:?}");
+        assert_eq!(told.len(), 5, "{told:?}");
         for words in [
+            "is_quick is true, and the first record gives false",
             "alpha is 0.2, and the first record gives 0.05",
             "margins is 0.5, ",
             "metrics is p50, p90, and the first record gives p50, p99",
