@@ -175,7 +175,7 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// SUBJECT/WORKLOAD/METRIC or a part of it; every verdict when left out
+    /// SUBJECT/WORKLOAD/METRIC or a part of it, or with /REFERENCE behind it; every verdict when left out
     pub finding: Option<String>,
     #[command(flatten)]
     pub campaign: FromCampaign,
