@@ -24,6 +24,7 @@ mod lookup;
 mod own_directories;
 mod plan_sizes;
 mod record_lines;
+mod record_template;
 mod record_weight;
 mod records;
 mod redaction;

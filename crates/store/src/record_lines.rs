@@ -2,6 +2,7 @@
 //! another computes the digest of each line, which the next one names: its place is left blank.
 
 use crate::chain::{Links, line_digest};
+use crate::record_template::RecordTemplates;
 use crate::record_weight::check_line;
 use contract::{Error, Result};
 use model::{Chain, LineDigest, Record, SampleData};
@@ -87,11 +88,13 @@ fn encode_pieces<'r>(
     blank: &Chain,
     sender: &SyncSender<Result<Piece<'r>>>,
 ) {
+    let mut templates = RecordTemplates::default();
     while !rest.is_empty() {
         let (mut lines, mut ends) = (Vec::with_capacity(PIECE_BYTES), Vec::new());
         for record in rest.iter_mut() {
             record.chain = Some(Box::new(blank.clone()));
-            if let Err(error) = encode_into(record, &mut lines) {
+            let line = |lines: &mut Vec<u8>| templates.write(record, lines);
+            if let Err(error) = append_line(record, &mut lines, line) {
                 // Who does not listen had an error before.
                 let _ = sender.send(Err(error));
                 return;
@@ -127,19 +130,23 @@ fn bind(record: &mut Record, line: &mut [u8], links: &Links) -> Result<()> {
 /// One line.
 ///
 /// # Errors
-/// Like [`encode_into`].
+/// Like [`append_line`].
 pub(crate) fn encode(record: &Record) -> Result<Vec<u8>> {
     let mut line = Vec::new();
-    encode_into(record, &mut line)?;
+    append_line(record, &mut line, |line| serde_json::to_writer(line, record))?;
     Ok(line)
 }
 
-/// Appends a line. A record that could not be read again is refused here, where only
-/// it is lost, rather than at the next load, where all would be.
+/// Appends a line, whose text this writes. A record that could not be read again is refused here,
+/// where only it is lost, rather than at the next load, where all would be.
 ///
 /// # Errors
 /// When it holds a value that is no number, or is too large.
-fn encode_into(record: &Record, lines: &mut Vec<u8>) -> Result<()> {
+fn append_line(
+    record: &Record,
+    lines: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+) -> Result<()> {
     let (mut buckets, mut held) = (0, 0);
     for sample in record.invocations.iter().flat_map(|invocation| &invocation.samples) {
         let is_finite = match &sample.data {
@@ -165,8 +172,7 @@ fn encode_into(record: &Record, lines: &mut Vec<u8>) -> Result<()> {
         .and_then(|()| model::RECORD_VALUES.check(held))
         .map_err(|over| refused(record, over.to_string()))?;
     let begin = lines.len();
-    serde_json::to_writer(&mut *lines, record)
-        .map_err(|error| refused(record, error.to_string()))?;
+    write(lines).map_err(|error| refused(record, error.to_string()))?;
     lines.push(b'\n');
     model::RECORD_BYTES
         .check((lines.len() - begin) as u64)
