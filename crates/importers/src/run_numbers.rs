@@ -4,15 +4,16 @@
 use crate::column_text::ColumnText;
 use crate::table_row::TableRow;
 use model::{AbsentRuns, SharedName};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The numbers of runs of each subject.
-type Numbers = BTreeMap<SharedName, BTreeSet<u32>>;
+type Numbers = BTreeMap<SharedName, Vec<u32>>;
 
 /// Numbers that a column gives to runs, by the levels of parameters.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct RunNumbers {
     column: String,
+    /// As rows have them: in any order, and some more than once.
     cells: BTreeMap<Vec<SharedName>, Numbers>,
     /// Whether some file does not number its runs, or in another column: nothing is known of holes.
     is_unknown: bool,
@@ -35,7 +36,7 @@ impl RunNumbers {
         self.is_unknown |= self.column != name;
         for (row, number) in rows.iter().zip(numbers) {
             let cell = self.cells.entry(row.levels.clone()).or_default();
-            cell.entry(row.subject.clone()).or_default().insert(number);
+            cell.entry(row.subject.clone()).or_default().push(number);
         }
     }
 
@@ -48,12 +49,11 @@ impl RunNumbers {
         for (subject, numbers) in self.cells.values().flatten() {
             gathered.entry(subject).or_default().extend(numbers);
         }
-        // Sorted once, which is cheap where they are in order already.
         let of_subjects: Numbers = gathered
             .into_iter()
-            .map(|(subject, numbers)| (subject.clone(), numbers.into_iter().collect()))
+            .map(|(subject, numbers)| (subject.clone(), in_order(numbers)))
             .collect();
-        let count: usize = of_subjects.values().map(BTreeSet::len).sum();
+        let count: usize = of_subjects.values().map(Vec::len).sum();
         let all = union(&of_subjects);
         if !is_dense(&all) {
             return Vec::new();
@@ -68,11 +68,11 @@ impl RunNumbers {
 
     /// Where no two subjects share a number: all of them were counted together, and a number that is
     /// absent may be one of a subject that has fewer runs than another.
-    fn of_one_sequence(&self, of_subjects: &Numbers, all: &BTreeSet<u32>) -> Vec<AbsentRuns> {
+    fn of_one_sequence(&self, of_subjects: &Numbers, all: &[u32]) -> Vec<AbsentRuns> {
         let range = span(all);
         let holes = range - all.len();
-        let most = of_subjects.values().map(BTreeSet::len).max().unwrap_or(0);
-        let one = |(subject, own): (&SharedName, &BTreeSet<u32>)| {
+        let most = of_subjects.values().map(Vec::len).max().unwrap_or(0);
+        let one = |(subject, own): (&SharedName, &Vec<u32>)| {
             let absent = holes.min(most - own.len());
             AbsentRuns {
                 subject: subject.to_string(),
@@ -95,8 +95,10 @@ impl RunNumbers {
         for numbers in self.cells.values() {
             let all = union(numbers);
             for (subject, own) in numbers {
+                let own = in_order(own.clone());
                 let (Some(first), Some(last)) = (own.first(), own.last()) else { continue };
-                let expected = all.range(*first..=*last).count();
+                let up_to_last = all.partition_point(|number| number <= last);
+                let expected = up_to_last - all.partition_point(|number| number < first);
                 let of_subject = found.entry(subject).or_default();
                 of_subject[0] += expected - own.len();
                 of_subject[1] += expected;
@@ -116,26 +118,34 @@ impl RunNumbers {
 /// from 0 or 1 on, and at least half of the numbers between are there. What begins anew for each subject
 /// does not, and a number that was measured seldom begins there.
 pub(crate) fn count_all(fields: &ColumnText) -> bool {
-    let numbers: Option<BTreeSet<u32>> = fields.iter().map(|field| field.parse().ok()).collect();
-    numbers.is_some_and(|all| {
+    let numbers: Option<Vec<u32>> = fields.iter().map(|field| field.parse().ok()).collect();
+    numbers.map(in_order).is_some_and(|all| {
         all.len() == fields.len() && all.first().is_some_and(|first| *first <= 1) && is_dense(&all)
     })
 }
 
-/// The numbers of all subjects.
-fn union(numbers: &Numbers) -> BTreeSet<u32> {
-    numbers.values().flatten().copied().collect()
+/// Each number once, the least first. A column that counts is in order already, or in pieces that are,
+/// which takes a stable sort little time.
+fn in_order(mut numbers: Vec<u32>) -> Vec<u32> {
+    numbers.sort();
+    numbers.dedup();
+    numbers
 }
 
-/// How many numbers there are from the first to the last one.
-fn span(numbers: &BTreeSet<u32>) -> usize {
+/// The numbers of all subjects, in order.
+fn union(numbers: &Numbers) -> Vec<u32> {
+    in_order(numbers.values().flatten().copied().collect())
+}
+
+/// How many numbers there are from the first to the last one, of those in order.
+fn span(numbers: &[u32]) -> usize {
     let ends = numbers.first().zip(numbers.last());
     ends.map_or(0, |(first, last)| (last - first) as usize + 1)
 }
 
 /// Whether at least half of the numbers from the first to the last are there: seeds and identifiers
 /// count nothing.
-fn is_dense(numbers: &BTreeSet<u32>) -> bool {
+fn is_dense(numbers: &[u32]) -> bool {
     2 * numbers.len() >= span(numbers)
 }
 
