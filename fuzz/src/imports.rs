@@ -248,7 +248,7 @@ mod tests {
         let report = view(&Inputs {
             plan: &loaded.plan,
             records: &loaded.records,
-            values: &[],
+            values: &model::TrialValues::default(),
             findings: &findings,
             environment: &Fingerprint::default(),
             campaign: "fuzz",

@@ -128,7 +128,7 @@ pub use record::{
     Invocation, LevelReading, NOTICEABLE_LOAD, NOTICEABLE_STEAL, Outcome, Record,
     RecordWithoutFacts, Resumption, RunReport, Usage,
 };
-pub use records::Records;
+pub use records::{Records, SharedList, TrialValues};
 pub use sample::{Sample, SampleData};
 pub use shared_name::SharedName;
 pub use shared_parts::SharedParts;

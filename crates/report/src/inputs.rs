@@ -1,6 +1,6 @@
 //! What a report is made from.
 
-use model::{Attempt, Binding, Caveat, Findings, Fingerprint, Plan, Records, TrialValue};
+use model::{Attempt, Binding, Caveat, Findings, Fingerprint, Plan, Records, TrialValues};
 use phrases::Language;
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub struct Inputs<'a> {
     pub records: &'a Records,
     /// What each completed trial reduces to for each metric: `analysis::values`. Without
     /// them a report has verdicts, and no values but theirs.
-    pub values: &'a [TrialValue],
+    pub values: &'a TrialValues,
     /// The findings.
     pub findings: &'a Findings,
     /// The machine when the campaign began.

@@ -10,12 +10,13 @@ use crate::ladder::{Ladder, ladders};
 use crate::quantities::duration;
 use model::{
     Attempt, Binding, CaveatCheck, CaveatCode, Direction, Findings, Fingerprint, Imported,
-    ImportedDesign, Level, Plan, REPORT_FORMAT, Record, Records, TREND_REPORT_FORMAT, TrialValue,
+    ImportedDesign, Level, Plan, REPORT_FORMAT, Record, Records, TREND_REPORT_FORMAT, TrialValues,
     Unit,
 };
 use phrases::{Language, counted, say};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A report: versioned, complete, the same for every renderer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -79,8 +80,8 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_simulated: bool,
     /// One number for each completed trial and metric.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub values: Vec<TrialValue>,
+    #[serde(default, skip_serializing_if = "TrialValues::is_empty")]
+    pub values: TrialValues,
     /// The raw records.
     #[serde(serialize_with = "without_facts")]
     pub records: Records,
@@ -366,7 +367,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         units: units(plan),
         hides_absolute,
         is_simulated: plan.has_simulated_numbers(),
-        values: inputs.values.to_vec(),
+        values: inputs.values.clone(),
         records: inputs.records.clone(),
         binding: inputs.binding,
         attempt: inputs.attempt,
@@ -418,7 +419,9 @@ fn is_unblocked(imported: Option<&Imported>) -> bool {
 /// Distinct boots, where each record names its own (`records.boot_id`).
 fn recorded_boots(records: &[Record]) -> Option<usize> {
     // Those of one boot follow each other; there are hundreds of thousands.
-    let of_boots = records.chunk_by(|one, other| one.boot_id == other.boot_id);
+    let of_boots = records.chunk_by(|one, other| {
+        Arc::ptr_eq(&one.circumstances, &other.circumstances) || one.boot_id == other.boot_id
+    });
     let boots: BTreeSet<&str> = of_boots.map(|of_boot| of_boot[0].boot_id.as_str()).collect();
     (!boots.contains("")).then_some(boots.len())
 }
@@ -433,9 +436,11 @@ fn recorded_blocks(records: &[Record]) -> usize {
 /// look by its rule, and of an import nobody planned them.
 fn planned_blocks(inputs: &Inputs<'_>) -> Option<usize> {
     let plan = inputs.plan;
+    if plan.imported.is_some() {
+        return None;
+    }
     let (planned, recorded) = (plan.blocks.len(), recorded_blocks(inputs.records));
-    let is_part = plan.imported.is_none() && planned != recorded && !ends_at_look(inputs, recorded);
-    is_part.then_some(planned)
+    (planned != recorded && !ends_at_look(inputs, recorded)).then_some(planned)
 }
 
 /// Whether an adaptive campaign of so many recorded blocks ended at a look by its rule. It is neither

@@ -83,7 +83,7 @@ fn told(directory: &Path, is_meant: fn(&dyn Renderer) -> bool) -> contract::Resu
     let report = report::view(&Inputs {
         plan: &loaded.plan,
         records: &loaded.records,
-        values: &[],
+        values: &model::TrialValues::default(),
         findings: &findings,
         environment: &environment,
         campaign: "effect",

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub struct Campaign {
     pub plan: Plan,
     pub records: Records,
-    pub values: Vec<model::TrialValue>,
+    pub values: model::TrialValues,
     pub findings: Findings,
     pub language: Language,
     pub environment: Fingerprint,
@@ -238,7 +238,7 @@ pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>
     Campaign {
         plan: plan(title),
         records: Records::default(),
-        values: Vec::new(),
+        values: model::TrialValues::default(),
         language: Language::default(),
         findings: Findings {
             plan_digest: "0f3a".to_owned(),

@@ -193,7 +193,7 @@ pub fn grid() -> Campaign {
             ..like.clone()
         })
         .into();
-    campaign.values = values();
+    campaign.values = values().into();
     campaign.records = records().into();
     campaign
 }

@@ -5,8 +5,8 @@ use expect_test::expect_file;
 use fixtures::{invocation, subject, workload};
 use model::{
     Caveat, CaveatCheck, CaveatCode, Companion, Direction, Effect, FailureCount, Finding, Findings,
-    Fingerprint, Interval, Outcome, Plan, Planning, Question, Record, Role, Sample, Strength, Unit,
-    Verdict,
+    Fingerprint, Interval, Outcome, Plan, Planning, Question, Record, Role, Sample, Strength,
+    TrialValues, Unit, Verdict,
 };
 use report::{Inputs, Language, Page, RENDERERS, view};
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,7 +200,7 @@ fn drawn(format: &str, page: Page) -> String {
     let report = view(&Inputs {
         plan: &plan,
         records: &records,
-        values: &[],
+        values: &TrialValues::default(),
         findings: &findings,
         environment: &environment,
         campaign: "golden-20260101-000000-beef",

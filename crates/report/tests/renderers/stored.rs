@@ -31,7 +31,7 @@ fn read(plan: &str, records: &str, findings: &str, environment: &str) -> Campaig
     Campaign {
         plan: serde_json::from_str(plan).unwrap(),
         records,
-        values: Vec::new(),
+        values: model::TrialValues::default(),
         findings: findings.with_facts_of_caveats(),
         language: Language::default(),
         environment: serde_json::from_str(environment).unwrap(),

@@ -402,7 +402,8 @@ fn without_a_grid_a_subject_has_its_metrics_by_workload() {
         value(0, "latency_p50", 20_000.0),
         value(2, "latency_p50", 5_000.0),
         value(2, "exit_free", 0.0),
-    ];
+    ]
+    .into();
     let workbook = Workbook::of(&campaign);
     let sheet = workbook.sheet("fifo");
     assert_eq!(row(sheet, 1), ["cyclic", "latency_p50", "20000", "5000", "10000", "12500", "ns"]);

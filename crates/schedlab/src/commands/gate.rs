@@ -7,7 +7,7 @@ use crate::exit::ExitCode;
 use crate::output::print_data;
 use analysis::{GateLimit, GateOutcome, GateResult};
 use contract::{Error, Result};
-use model::{Findings, Plan, Role};
+use model::{Findings, Plan, Role, TrialValues};
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
 use report::{Language, Premise, Report, premises};
 
@@ -37,7 +37,8 @@ pub(super) fn run(common: &Common, arguments: &Gate) -> Result<ExitCode> {
     let results = analysis::gate(&findings, &limits).map_err(|limit| unknown(&limit, &findings))?;
     // The values of trials are not told here.
     let at = &loaded.directory;
-    let report = view_of(&loaded, at, (&findings, &[]), Presentation::default());
+    let report =
+        view_of(&loaded, at, (&findings, &TrialValues::default()), Presentation::default());
     let text = written(arguments.format, &loaded.plan, &report, &results)?;
     match &arguments.output {
         None => print_data(&text)?,
@@ -279,7 +280,7 @@ mod tests {
         let report = report::view(&Inputs {
             plan: &plan,
             records: &records,
-            values: &[],
+            values: &TrialValues::default(),
             findings: &findings,
             environment: &Fingerprint::default(),
             campaign: "c",

@@ -11,7 +11,7 @@ use crate::environment::FONTS;
 use crate::exit::ExitCode;
 use crate::output::{is_read_by_a_person, legible, page, print_bytes, print_written, tell};
 use contract::{Description, Error, ErrorKind, Result};
-use model::{Findings, Fingerprint, Plan, TrialValue};
+use model::{Findings, Fingerprint, Plan, TrialValues};
 use report::{Inputs, Page, RENDERERS, Renderer, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
@@ -202,16 +202,16 @@ fn for_output(
 pub(super) fn with_values(
     loaded: &LoadedCampaign,
     judge: impl FnOnce() -> Result<Findings>,
-) -> Result<(Findings, Vec<TrialValue>)> {
+) -> Result<(Findings, TrialValues)> {
     if loaded.plan.imported.is_some() {
         let findings = judge()?;
         sys::return_freed_memory();
-        return Ok((findings, analysis::values(&loaded.plan, &loaded.records)));
+        return Ok((findings, analysis::values(&loaded.plan, &loaded.records).into()));
     }
     thread::scope(|scope| {
         let values = scope.spawn(|| analysis::values(&loaded.plan, &loaded.records));
         let findings = judge()?;
-        Ok((findings, values.join().unwrap_or_else(|panic| resume_unwind(panic))))
+        Ok((findings, values.join().unwrap_or_else(|panic| resume_unwind(panic)).into()))
     })
 }
 
@@ -223,13 +223,10 @@ pub(super) fn with_values(
 pub(super) fn deliver(
     common: &Common,
     loaded: &LoadedCampaign,
-    (findings, values): (&Findings, Vec<TrialValue>),
+    (findings, values): (&Findings, TrialValues),
     presentation: Presentation,
 ) -> Result<PathBuf> {
     let report = &view_of(loaded, &loaded.directory, (findings, &values), presentation);
-    // The report has them, too, and the page is drawn on another thread.
-    drop(values);
-    sys::return_freed_memory();
     let beside = |format: &str, drawn: Result<Vec<u8>>| {
         drawn
             .and_then(|bytes| keep(loaded, Format::named(format)?, &bytes))
@@ -401,7 +398,7 @@ pub(super) fn view(
     findings: &Findings,
     presentation: Presentation,
 ) -> Report {
-    let values = analysis::values(&loaded.plan, &loaded.records);
+    let values = analysis::values(&loaded.plan, &loaded.records).into();
     view_of(loaded, directory, (findings, &values), presentation)
 }
 
@@ -409,7 +406,7 @@ pub(super) fn view(
 pub(super) fn view_of(
     loaded: &LoadedCampaign,
     directory: &Path,
-    (findings, values): (&Findings, &[TrialValue]),
+    (findings, values): (&Findings, &TrialValues),
     presentation: Presentation,
 ) -> Report {
     let nothing = Fingerprint::default();

@@ -13,7 +13,7 @@ use crate::output::{print, tell};
 use crate::progress::ProgressLine;
 use contract::{ErrorKind, Footprint, Result, Venue};
 use live::EventLog;
-use model::{Findings, Outcome, Plan, Record, Subject, TrialValue, WorkloadPlan};
+use model::{Findings, Outcome, Plan, Record, Subject, TrialValues, WorkloadPlan};
 use signal_hook::consts::SIGINT;
 use std::path::{Path, PathBuf};
 use store::LoadedCampaign;
@@ -159,7 +159,7 @@ pub(super) fn conclude(
 pub(super) fn deliver(
     common: &Common,
     loaded: &LoadedCampaign,
-    judged: (&Findings, Vec<TrialValue>),
+    judged: (&Findings, TrialValues),
     presentation: Presentation,
 ) -> Result<ExitCode> {
     let path = reports::deliver(common, loaded, judged, presentation)?;
