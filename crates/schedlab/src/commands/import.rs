@@ -88,7 +88,10 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let (findings, values) = reports::with_values(&loaded, || Ok(lab::judge_records(&loaded)))?;
     store::save_findings(&directory, &findings)?;
     sys::return_freed_memory();
-    deliver(common, &loaded, (&findings, values), Presentation::default())
+    let ended = deliver(common, &loaded, (&findings, values), Presentation::default());
+    // The process ends: the kernel takes hundreds of thousands of records at once.
+    std::mem::forget(loaded);
+    ended
 }
 
 /// Counts an import, which can be repeated under other choices as a run can. Where that cannot be
