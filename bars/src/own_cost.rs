@@ -9,7 +9,8 @@ const LONGEST_SAMPLE_NS: f64 = 50.0;
 const LONGEST_TRANSFER_NS: f64 = 300.0;
 /// Rate of the gateway's generator on 16 connections, over that of a loop that does the least.
 const LEAST_RATE: f64 = 0.9;
-/// Lateness of its open loop, over that of a loop that only waits for each moment.
+/// Lateness of its open loop, over that of a loop that only waits for each moment; of each in the turn
+/// that was disturbed least.
 const MOST_LATENESS: f64 = 1.2;
 /// Milliseconds that judging 10,000 records may take.
 const LONGEST_JUDGING_MS: f64 = 1_000.0;

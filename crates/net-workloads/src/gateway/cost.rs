@@ -27,8 +27,10 @@ const RATE: u64 = 4_000;
 const DUE: u64 = 2_000;
 /// A client that sends nothing for so long never will.
 const PATIENCE_NS: u64 = 10 * S;
-/// Each is measured so often, in turns.
+/// The rates are measured so often, in turns.
 const ROUNDS: usize = 5;
+/// The lateness is, in turns of half a second.
+const LATENESS_ROUNDS: usize = 10;
 
 /// The generator beside what only does the least.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,13 +38,15 @@ pub struct GeneratorCost {
     /// Replies per second of the generator on 16 connections, over those of a plain epoll loop
     /// with the same server: the median of several turns.
     pub rate_ratio: f64,
-    /// Nanoseconds that 99 of 100 requests of an open loop were sent late, at most; the median.
+    /// Nanoseconds that 99 of 100 requests of an open loop were sent late, at most, in the turn in
+    /// which these were least: whatever else a processor does meanwhile only adds to them, and in
+    /// most turns it does something.
     pub lateness_p99_ns: f64,
-    /// The same of a loop that only waits for each moment.
+    /// The same of a loop that only waits for each moment, in as many turns.
     pub bare_lateness_p99_ns: f64,
 }
 
-/// Measures it, in about ten seconds.
+/// Measures it, in about fifteen seconds.
 ///
 /// # Errors
 /// What the kernel answers.
@@ -57,6 +61,8 @@ pub fn gateway_generator_cost() -> io::Result<GeneratorCost> {
         })?;
         let plain = with_server(&closed, plain_rate)?;
         ratios.push(own / plain);
+    }
+    for _ in 0..LATENESS_ROUNDS {
         late.push(with_server(&open, |port| {
             let measured = generate(&open, port, || Ok(()))?;
             let lateness = measured.lateness.as_deref().map(Histogram::decode);
@@ -67,8 +73,8 @@ pub fn gateway_generator_cost() -> io::Result<GeneratorCost> {
     }
     Ok(GeneratorCost {
         rate_ratio: median(&mut ratios),
-        lateness_p99_ns: median(&mut late),
-        bare_lateness_p99_ns: median(&mut bare),
+        lateness_p99_ns: least(&late),
+        bare_lateness_p99_ns: least(&bare),
     })
 }
 
@@ -224,6 +230,10 @@ fn bare_lateness() -> Histogram {
 fn p99(lateness: &Histogram) -> io::Result<f64> {
     let p99 = lateness.quantile(0.99).ok_or_else(|| io::Error::other("nothing was due"))?;
     Ok(p99 as f64)
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 fn median(values: &mut [f64]) -> f64 {
