@@ -268,6 +268,7 @@ struct PollLoop {
 impl PollLoop {
     fn look(&mut self) {
         let seen = self.poller.look(now_ms());
+        let was_loaded = seen.is_judged || self.sent_at.is_none();
         if seen.is_judged {
             self.write_page();
         }
@@ -283,6 +284,11 @@ impl PollLoop {
             self.tell();
         } else {
             self.is_behind |= is_news;
+        }
+        if was_loaded {
+            // Loading and judging is most of the program, and following is little of it. Where this
+            // cannot be done more memory is taken, and nothing is lost.
+            let _ = sys::return_program_text();
         }
     }
 
