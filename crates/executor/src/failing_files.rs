@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sys::{FileAccess, Files, Machine, OpenFile, PrivateFiles};
+use sys::{DraftFile, FileAccess, Files, Machine, OpenFile, PrivateFiles};
 
 /// What is asked of a file in a private directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +53,14 @@ impl fmt::Debug for FailingFiles {
 impl Files for FailingFiles {
     fn open(&self, path: &Path, access: FileAccess) -> io::Result<Box<dyn OpenFile>> {
         self.below.open(path, access)
+    }
+
+    fn draft(&self, path: &Path) -> io::Result<Box<dyn DraftFile>> {
+        self.below.draft(path)
+    }
+
+    fn sweep_drafts(&self, directory: &Path) {
+        self.below.sweep_drafts(directory);
     }
 
     fn open_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {

@@ -5,9 +5,9 @@ use crate::faults::Operation;
 use crate::machine::{SimulatedMachine, State};
 use crate::open_file::SimulatedFile;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use sys::{FileAccess, Files, OpenFile, PrivateFiles};
+use sys::{DraftFile, FileAccess, Files, OpenFile, PrivateFiles, draft_name, is_draft_name};
 
 impl SimulatedMachine {
     /// A question, which has an answer whatever goes wrong.
@@ -50,6 +50,25 @@ impl Files for SimulatedMachine {
             None => Err(libc::ENOENT),
         })?;
         Ok(self.open_at(path, file, access))
+    }
+
+    /// Names are numbers in a row, so that a schedule is the same again.
+    fn draft(&self, path: &Path) -> io::Result<Box<dyn DraftFile>> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let draft = path.with_file_name(draft_name(name, self.new_handle()));
+        let file = self.perform((Operation::Grow, &draft), |state, _| state.disk.create(&draft))?;
+        let file = self.open_at(&draft, file, FileAccess::Overwrite);
+        let (machine, target) = (self.clone(), path.to_owned());
+        Ok(Box::new(SimulatedDraft { machine, draft, target, file, is_put: false }))
+    }
+
+    /// There is one process at a time: no draft that is there is being written.
+    fn sweep_drafts(&self, directory: &Path) {
+        let names = self.names(directory).unwrap_or_default();
+        for name in names.iter().filter(|name| is_draft_name(name)) {
+            // What cannot be removed stays.
+            let _ = self.remove(&directory.join(name));
+        }
     }
 
     fn open_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {
@@ -126,6 +145,47 @@ impl Files for SimulatedMachine {
 
     fn has_processes(&self) -> bool {
         false
+    }
+}
+
+/// A file that is written beside the one that it is to become.
+#[derive(Debug)]
+struct SimulatedDraft {
+    machine: SimulatedMachine,
+    draft: PathBuf,
+    target: PathBuf,
+    file: Box<dyn OpenFile>,
+    is_put: bool,
+}
+
+impl Write for SimulatedDraft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl DraftFile for SimulatedDraft {
+    fn sync_all(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    fn put(mut self: Box<Self>) -> io::Result<()> {
+        self.machine.rename(&self.draft, &self.target)?;
+        self.is_put = true;
+        Ok(())
+    }
+}
+
+impl Drop for SimulatedDraft {
+    /// Of a process that ends this does nothing any more: its draft stays.
+    fn drop(&mut self) {
+        if !self.is_put {
+            let _ = self.machine.remove(&self.draft);
+        }
     }
 }
 

@@ -1,19 +1,27 @@
 //! A file that is written beside the one that it is to become. Its name cannot be foreseen, so that
-//! nobody has put anything in its place, and what others have beside it is left alone.
+//! nobody has put anything in its place, and what others have beside it is left alone. It is locked
+//! (flock(2)) as long as its process writes it, and nobody holds the lock of one that was left.
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use crate::own_directory::open_own_directory;
+use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// Names that are tried: none of them is there but by a chance of 1 in 2^64.
 const MOST_TRIES: u32 = 100;
 /// Of a file that anybody makes; the umask takes from it.
 const NEW_MODE: u32 = 0o666;
+/// A dot and the digits of a number of 64 bits: what the name of a draft ends with.
+const ENDING: usize = 17;
 
 /// A new file, gone with its value unless it got its name.
 #[derive(Debug)]
@@ -30,11 +38,16 @@ impl Draft {
     /// # Errors
     /// Of kind `InvalidInput` where the path has no name at its end; what the kernel answers.
     pub fn beside(path: &Path) -> io::Result<Self> {
+        Self::beside_as(path, NEW_MODE)
+    }
+
+    /// The same with this mode, of which the umask takes its part.
+    pub(crate) fn beside_as(path: &Path, mode: u32) -> io::Result<Self> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(parent.unwrap_or(Path::new(".")), flags, Mode::empty())?;
-        Self::within(directory, name, NEW_MODE)
+        Self::within(directory, name, mode)
     }
 
     /// An empty one of what is to have this name in a directory; until then it has this mode, of which
@@ -45,13 +58,13 @@ impl Draft {
         for _ in 0..MOST_TRIES {
             let mut number = [0_u8; size_of::<u64>()];
             getrandom(&mut number, GetRandomFlags::empty())?;
-            let mut draft = OsString::from(".");
-            draft.push(name);
-            draft.push(format!(".{:016x}", u64::from_ne_bytes(number)));
+            let draft = draft_name(name, u64::from_ne_bytes(number));
             match rustix::fs::openat(&directory, &draft, flags, Mode::from_raw_mode(mode)) {
                 Err(Errno::EXIST) => {}
                 outcome => {
                     let file = File::from(outcome?);
+                    // Where a file system has no locks, none is swept.
+                    let _ = file.try_lock();
                     return Ok(Self { directory, name: name.to_owned(), draft, file });
                 }
             }
@@ -76,11 +89,14 @@ impl Draft {
 
     /// Gives it its name in place of what has that, for good.
     pub(crate) fn put(self) -> io::Result<()> {
-        let Self { directory, name, draft, .. } = &self;
-        rustix::fs::renameat(directory, draft, directory, name)?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let names = rustix::fs::openat(directory, ".", flags, Mode::empty())?;
-        Ok(rustix::fs::fsync(&names)?)
+        self.rename()?;
+        Ok(rustix::fs::fsync(&names_of(&self.directory)?)?)
+    }
+
+    /// The same until the power is cut: the directory is not synced.
+    pub(crate) fn rename(&self) -> io::Result<()> {
+        let Self { directory, name, draft, .. } = self;
+        Ok(rustix::fs::renameat(directory, draft, directory, name)?)
     }
 
     /// Whether what has its name now is this file: where others may write it can be another one.
@@ -99,11 +115,160 @@ impl Drop for Draft {
     }
 }
 
+/// The name of a draft of what is to have this one: hidden, and told from others by the number.
+pub fn draft_name(name: &OsStr, number: u64) -> OsString {
+    let mut draft = OsString::from(".");
+    draft.push(name);
+    draft.push(format!(".{number:016x}"));
+    draft
+}
+
+/// Whether a draft of anything has this name ([`draft_name`]).
+pub fn is_draft_name(name: &OsStr) -> bool {
+    let Some(rest) = name.as_bytes().strip_prefix(b".") else { return false };
+    let Some((named, [dot, number @ ..])) = rest.split_last_chunk::<ENDING>() else {
+        return false;
+    };
+    let is_digit = |byte: &u8| matches!(*byte, b'0'..=b'9' | b'a'..=b'f');
+    !named.is_empty() && *dot == b'.' && number.iter().all(is_digit)
+}
+
+/// Removes the drafts in a directory that processes left which were killed: plain files of this
+/// process's user, of which no process holds the lock, and which were last changed so long ago.
+/// Where another user could put a file into the directory ([`open_own_directory`]), all of them
+/// stay. What cannot be removed stays: it is in nobody's way.
+pub(crate) fn sweep_drafts(directory: &Path, grace_period: Duration) {
+    let Ok(Some(directory)) = open_own_directory(directory) else { return };
+    let Ok(names) = names_of(&directory).and_then(Dir::new) else { return };
+    for entry in names.flatten() {
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if is_draft_name(name) && is_left(&directory, name, grace_period) {
+            let _ = rustix::fs::unlinkat(&directory, name, AtFlags::empty());
+        }
+    }
+}
+
+/// Between making a draft and locking it lies an instant: so young a one is left alone.
+fn is_left(directory: &OwnedFd, name: &OsStr, grace_period: Duration) -> bool {
+    // A link is not followed, and nobody waits for who writes into a FIFO.
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let Ok(file) = rustix::fs::openat(directory, name, flags, Mode::empty()) else { return false };
+    let file = File::from(file);
+    let Ok(metadata) = file.metadata() else { return false };
+    let age = metadata.modified().ok().and_then(|time| time.elapsed().ok());
+    metadata.is_file()
+        && metadata.uid() == geteuid().as_raw()
+        && age.is_some_and(|age| age >= grace_period)
+        && file.try_lock().is_ok()
+}
+
+/// The directory, to list or to sync its names.
+fn names_of(directory: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::openat(directory, ".", flags, Mode::empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use rustix::fs::{CWD, FileType, mknodat};
+    use std::fs::{self, Permissions};
     use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    /// What a process left that was killed while it wrote `file`.
+    fn left(directory: &Path) -> std::path::PathBuf {
+        let path = directory.join(draft_name(OsStr::new("file"), 7));
+        fs::write(&path, "half").unwrap();
+        path
+    }
+
+    #[test]
+    fn a_name_is_that_of_a_draft_by_its_dot_and_its_sixteen_digits() {
+        for name in ["file", ".hidden", "a.b"] {
+            for number in [0, 7, u64::MAX] {
+                assert!(is_draft_name(&draft_name(OsStr::new(name), number)), "{name}");
+            }
+        }
+        for name in [
+            "",
+            ".",
+            "file",
+            ".file.partial",
+            ".0123456789abcdef",
+            "..0123456789abcdef",
+            "file.0123456789abcdef",
+            ".file.0123456789ABCDEF",
+            ".file.0123456789abcde",
+            ".file-0123456789abcdef",
+        ] {
+            assert!(!is_draft_name(OsStr::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_draft_that_a_killed_process_left_is_swept_and_one_that_is_written_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let left = left(home.path());
+        let written = Draft::beside(&home.path().join("file")).unwrap();
+        sweep_drafts(home.path(), Duration::from_secs(60));
+        assert!(left.exists(), "it is young");
+        sweep_drafts(home.path(), Duration::ZERO);
+        assert!(!left.exists());
+        written.put().unwrap();
+        assert!(home.path().join("file").exists());
+        // One that is not there, and one that is no directory.
+        sweep_drafts(&home.path().join("absent"), Duration::ZERO);
+        sweep_drafts(&home.path().join("file"), Duration::ZERO);
+        assert_eq!(home.path().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_file_or_has_another_name_is_not_swept() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |number| home.path().join(draft_name(OsStr::new("file"), number));
+        fs::create_dir(at(1)).unwrap();
+        mknodat(CWD, at(2), FileType::Fifo, Mode::RWXU, 0).unwrap();
+        symlink(home.path().join("file"), at(3)).unwrap();
+        for name in ["file", ".file.partial", ".file"] {
+            fs::write(home.path().join(name), "kept").unwrap();
+        }
+        sweep_drafts(home.path(), Duration::ZERO);
+        assert_eq!(home.path().read_dir().unwrap().count(), 6);
+    }
+
+    #[test]
+    fn nothing_is_swept_where_others_may_write_or_of_what_another_user_has() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().join("campaign");
+        fs::create_dir(&directory).unwrap();
+        let left = left(&directory);
+        let link = home.path().join("link");
+        symlink(&directory, &link).unwrap();
+        let set_mode = |path: &Path, mode| {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        };
+        for open in [0o777, 0o1777] {
+            set_mode(&directory, open);
+            sweep_drafts(&directory, Duration::ZERO);
+            assert!(left.exists(), "{open:o}");
+        }
+        set_mode(&directory, 0o755);
+        sweep_drafts(&link, Duration::ZERO);
+        assert!(left.exists(), "a link leads there");
+        if geteuid().is_root() {
+            const NOBODY: u32 = 65_534;
+            chown(&left, Some(NOBODY), None).unwrap();
+            sweep_drafts(&directory, Duration::ZERO);
+            assert!(left.exists(), "it is another user's");
+            chown(&left, Some(0), None).unwrap();
+        } else {
+            testing::skip("only root makes files of other users");
+        }
+        sweep_drafts(&directory, Duration::ZERO);
+        assert!(!left.exists());
+    }
 
     #[test]
     fn a_draft_goes_with_its_value_and_what_took_its_place_stays() {

@@ -36,6 +36,18 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// What open(2) answers, and what it is instead where it is no regular file.
     fn open(&self, path: &Path, access: FileAccess) -> io::Result<Box<dyn OpenFile>>;
 
+    /// A new file that is to become the one of this path, beside it and under a name that nobody
+    /// can foresee ([`crate::Draft`]). Only its user may write it, whatever the umask.
+    ///
+    /// # Errors
+    /// What open(2) answers.
+    fn draft(&self, path: &Path) -> io::Result<Box<dyn DraftFile>>;
+
+    /// Removes the drafts in a directory that processes of this user left which were killed. They
+    /// stay where another user could put a file into the directory, and where they cannot be
+    /// removed: they are in nobody's way.
+    fn sweep_drafts(&self, directory: &Path);
+
     /// Opens a directory that this user alone can change ([`crate::PrivateDirectory::open`]).
     ///
     /// # Errors
@@ -238,6 +250,22 @@ pub trait OpenFile: Read + Write + Seek + fmt::Debug + Send + Sync {
 
     /// Its descriptor, for a process to inherit; a simulated file has none.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
+}
+
+/// A file that is written beside the one that it is to become: a [`crate::Draft`], or a simulated
+/// one. It goes with its value unless it got its name. Errors are the kernel's answers.
+pub trait DraftFile: Write + fmt::Debug + Send + Sync {
+    /// Waits until its bytes and all that is known of it are stored.
+    ///
+    /// # Errors
+    /// What fsync(2) answers.
+    fn sync_all(&self) -> io::Result<()>;
+
+    /// Gives it its name in place of what has that. The name is stored by a sync of its directory.
+    ///
+    /// # Errors
+    /// What rename(2) answers.
+    fn put(self: Box<Self>) -> io::Result<()>;
 }
 
 /// A [`crate::PrivateDirectory`], or a simulated one.

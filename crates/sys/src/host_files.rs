@@ -1,21 +1,24 @@
 //! The files of this machine: what `Files` asks for, by the system calls.
 
-use crate::files::{FileAccess, Files, OpenFile, PrivateFiles};
+use crate::draft::{Draft, sweep_drafts};
+use crate::files::{DraftFile, FileAccess, Files, OpenFile, PrivateFiles};
 use crate::lock_file::open_lock;
 use crate::own_directory::check_own_directory;
 use crate::private_directory::PrivateDirectory;
 use crate::regular_file::{open_regular, open_regular_as};
-use removal::{remove_made_directory, remove_tree};
+use removal::{GRACE_PERIOD, remove_made_directory, remove_tree};
 use rustix::fs::FallocateFlags;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Its user writes, everybody reads.
 const DIRECTORY_MODE: u32 = 0o755;
+/// The same of a document.
+const DOCUMENT_MODE: u32 = 0o644;
 
 /// The files of this machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,6 +37,14 @@ impl Files for HostFiles {
             }
             FileAccess::Lock => open_lock(path)?,
         }))
+    }
+
+    fn draft(&self, path: &Path) -> io::Result<Box<dyn DraftFile>> {
+        Ok(Box::new(Draft::beside_as(path, DOCUMENT_MODE)?))
+    }
+
+    fn sweep_drafts(&self, directory: &Path) {
+        sweep_drafts(directory, GRACE_PERIOD);
     }
 
     fn open_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {
@@ -196,6 +207,26 @@ impl OpenFile for File {
     }
 }
 
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file().flush()
+    }
+}
+
+impl DraftFile for Draft {
+    fn sync_all(&self) -> io::Result<()> {
+        self.file().sync_all()
+    }
+
+    fn put(self: Box<Self>) -> io::Result<()> {
+        self.rename()
+    }
+}
+
 fn was_taken(outcome: Result<(), TryLockError>) -> io::Result<bool> {
     match outcome {
         Ok(()) => Ok(true),
@@ -245,7 +276,6 @@ impl PrivateFiles for PrivateDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     #[test]
     fn directories_are_made_with_those_above_and_a_file_in_the_way_is_told() {

@@ -6,6 +6,7 @@ use crate::untrusted::{others_may_write, untrusted};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 /// Refuses a directory into which, or in place of which, another user could put something: it must
@@ -16,6 +17,14 @@ use std::path::Path;
 /// [`crate::is_untrusted`] where another user could have put something there; what the kernel
 /// answers otherwise.
 pub(crate) fn check_own_directory(path: &Path) -> io::Result<()> {
+    open_own_directory(path).map(drop)
+}
+
+/// The same, and opens it for what is done below it (`O_PATH`); nothing where it is not there.
+///
+/// # Errors
+/// As [`check_own_directory`].
+pub(crate) fn open_own_directory(path: &Path) -> io::Result<Option<OwnedFd>> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
@@ -23,13 +32,13 @@ pub(crate) fn check_own_directory(path: &Path) -> io::Result<()> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let above = match rustix::fs::open(parent, flags | OFlags::DIRECTORY, Mode::empty()) {
         Ok(above) => above,
-        Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::NOENT) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     check_above(&above, parent)?;
     let own = match rustix::fs::openat(&above, name, flags | OFlags::NOFOLLOW, Mode::empty()) {
         Ok(own) => own,
-        Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::NOENT) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     let stat = rustix::fs::fstat(&own)?;
@@ -48,7 +57,7 @@ pub(crate) fn check_own_directory(path: &Path) -> io::Result<()> {
     if others_may_write(path, stat.st_mode, (stat.st_uid, stat.st_gid)) {
         return Err(untrusted(path, "others may write there"));
     }
-    Ok(())
+    Ok(Some(own))
 }
 
 #[cfg(test)]
