@@ -13,6 +13,8 @@ mod campaign_runs;
 #[cfg(test)]
 mod disk;
 #[cfg(test)]
+mod document_faults;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod full_disk;

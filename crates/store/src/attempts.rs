@@ -471,6 +471,8 @@ impl Attempts {
         }
         // Two campaigns that begin at once are two.
         let _lock = self.locked()?;
+        // Of the counts of records, which are written after every trial.
+        self.files.sweep_drafts(&self.file.with_file_name(COUNTS));
         // No other name of a file: the user who put it there would choose what is counted in.
         let mut file = self.files.open(&self.file, FileAccess::Append)?;
         if file.links()? > 1 {
@@ -589,6 +591,7 @@ mod tests {
     use std::fs::{self, File};
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::sync::mpsc::channel;
+    use std::time::SystemTime;
 
     fn counted(attempts: &Attempts, plan: &Plan, results: &Path, number: u64) -> Attempt {
         attempts.count(plan, (results, &format!("demo-{number}")), number).unwrap()
@@ -615,6 +618,21 @@ mod tests {
         assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
         assert!(!home.path().join("absent").exists());
         counted(&attempts, &plan("demo", "one"), home.path(), 1);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_of_a_count_goes_when_the_next_campaign_is_counted() {
+        let home = tempfile::tempdir().unwrap();
+        let attempts = Attempts::of(&home.path().join("state"));
+        let head = Head { records: 1, digest: "d".to_owned(), end: None };
+        attempts.keep(1, &head).unwrap();
+        let (folder, name) = attempts.count_of(1);
+        let left = folder.join(sys::draft_name(name.as_ref(), 7));
+        let file = File::create(&left).unwrap();
+        file.set_modified(SystemTime::now() - 2 * sys::GRACE_PERIOD).unwrap();
+        counted(&attempts, &plan("demo", "one"), home.path(), 1);
+        assert!(!left.exists());
+        assert_eq!(attempts.known(1), Some(head));
     }
 
     #[test]

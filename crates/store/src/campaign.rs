@@ -193,6 +193,7 @@ impl Campaign {
         let plan = read_plan_on(&*files, directory)?;
         let mut records = open_records(&*files, directory)?;
         let lock = take_lock(&*files, directory)?;
+        files.sweep_drafts(directory);
         let path = directory.join("records.jsonl");
         let scanned = scan_digests(&mut *records, &path)?;
         let state = read_state_on(&*files, directory)?;
@@ -602,6 +603,7 @@ mod tests {
     use std::fs;
     use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::PermissionsExt;
+    use std::time::SystemTime;
 
     const NOW: u64 = 1_795_000_000_000_000_000;
 
@@ -625,6 +627,28 @@ mod tests {
         assert_eq!(found.records, held.records);
         assert_eq!(found.digests, held.digests);
         assert_eq!(found.complete_bytes, fs::metadata(&path).unwrap().len());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_of_a_document_goes_when_the_campaign_is_opened() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = create(results.path()).directory().to_owned();
+        let left = ["state.json", "report.md"].map(|name| {
+            let path = directory.join(sys::draft_name(name.as_ref(), 7));
+            fs::write(&path, "{\"half").unwrap();
+            path
+        });
+        let other = directory.join(".state.json.partial");
+        fs::create_dir(&other).unwrap();
+        drop(Campaign::open(&directory).unwrap());
+        assert!(left.iter().all(|path| path.exists()), "its process may be about to lock it");
+        for path in &left {
+            let long_ago = SystemTime::now() - 2 * sys::GRACE_PERIOD;
+            fs::File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
+        }
+        drop(Campaign::open(&directory).unwrap());
+        assert!(left.iter().all(|path| !path.exists()));
+        assert!(other.exists(), "it is none of ours");
     }
 
     #[test]

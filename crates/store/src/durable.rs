@@ -1,5 +1,5 @@
-//! Files that survive a crash: written beside, synced, renamed, the directory
-//! synced; read with a limit, so that no stored size is trusted.
+//! Files that survive a crash: written beside, under a name that nobody can foresee, synced,
+//! renamed, the directory synced; read with a limit, so that no stored size is trusted.
 
 use crate::json_location::told_with_place;
 use contract::{Error, ErrorKind, Result};
@@ -81,7 +81,8 @@ pub fn make_directories(files: &dyn Files, directory: &Path) -> Result<()> {
 }
 
 /// Replaces `directory/name` in one step: readers see the old or the new file,
-/// never a part of one.
+/// never a part of one. What a process leaves that is killed meanwhile goes when the campaign is
+/// opened or judged the next time.
 pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     replace_on(&HostFiles, directory, name, bytes)
 }
@@ -89,18 +90,12 @@ pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
 /// The same of these files.
 pub fn replace_on(files: &dyn Files, directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let target = directory.join(name);
-    let beside = directory.join(format!(".{name}.partial"));
-    let written = files
-        .open(&beside, FileAccess::Replace)
-        .and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.sync_all()
-        })
-        .and_then(|()| files.rename(&beside, &target));
-    if let Err(error) = written {
-        let _ = files.remove(&beside);
-        return Err(failed("write", &target, &error));
-    }
+    let written = files.draft(&target).and_then(|mut draft| {
+        draft.write_all(bytes)?;
+        draft.sync_all()?;
+        draft.put()
+    });
+    written.map_err(|error| failed("write", &target, &error))?;
     sync_directory(files, directory)
 }
 
@@ -176,6 +171,11 @@ pub fn parse_document<T: DeserializeOwned>(bytes: &[u8], place: &str, known: &[&
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    /// What a draft of a document had for a name.
+    const FORMER_DRAFT: &str = ".state.json.partial";
 
     static FOUR_BYTES: ReaderLimit =
         ReaderLimit { name: "FOUR_BYTES", most: 4, unit: "bytes", remedy: "give less" };
@@ -184,11 +184,37 @@ mod tests {
     fn a_file_is_read_up_to_its_limit_and_refused_beyond_by_the_name_of_it() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("file");
-        std::fs::write(&path, "four").unwrap();
+        fs::write(&path, "four").unwrap();
         assert_eq!(read_limited(&path, &FOUR_BYTES).unwrap(), b"four");
-        std::fs::write(&path, "fifth").unwrap();
+        fs::write(&path, "fifth").unwrap();
         let error = read_limited(&path, &FOUR_BYTES).unwrap_err();
         assert_eq!(error.cause, "more than 4 bytes (limit FOUR_BYTES): 5 were found");
         assert_eq!(error.remedy, "give less");
+    }
+
+    #[test]
+    fn a_directory_or_file_with_the_former_name_of_a_draft_stops_no_replacement_and_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let (document, beside) = (home.path().join("state.json"), home.path().join(FORMER_DRAFT));
+        fs::create_dir(&beside).unwrap();
+        replace(home.path(), "state.json", b"one").unwrap();
+        assert_eq!(fs::read(&document).unwrap(), b"one");
+        fs::remove_dir(&beside).unwrap();
+        fs::write(&beside, "theirs").unwrap();
+        fs::set_permissions(&beside, Permissions::from_mode(0o666)).unwrap();
+        replace(home.path(), "state.json", b"two").unwrap();
+        assert_eq!(fs::read(&document).unwrap(), b"two");
+        assert_eq!(fs::metadata(&document).unwrap().permissions().mode() & 0o022, 0);
+        assert_eq!(fs::read(&beside).unwrap(), b"theirs");
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2, "no draft is left");
+    }
+
+    #[test]
+    fn a_document_that_cannot_get_its_name_leaves_no_draft() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("state.json")).unwrap();
+        let error = replace(home.path(), "state.json", b"one").unwrap_err();
+        assert!(error.attempted.contains("cannot write"), "{error}");
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
     }
 }

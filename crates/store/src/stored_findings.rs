@@ -5,7 +5,7 @@ use crate::durable::replace;
 use contract::{Error, Result};
 use model::Findings;
 use std::path::Path;
-use sys::HostFiles;
+use sys::{Files, HostFiles};
 
 /// What is left to do where nothing can be stored.
 const SHOWN: &str = "`schedlab show` gives the verdict and stores nothing";
@@ -17,8 +17,10 @@ const SHOWN: &str = "`schedlab show` gives the verdict and stores nothing";
 /// When another process has the campaign open, or the findings cannot be written.
 pub fn save_findings(directory: &Path, findings: &Findings) -> Result<()> {
     let bytes = json(findings)?;
-    let stored = take_lock(&HostFiles, directory)
-        .and_then(|_lock| replace(directory, "findings.json", &bytes));
+    let stored = take_lock(&HostFiles, directory).and_then(|_lock| {
+        HostFiles.sweep_drafts(directory);
+        replace(directory, "findings.json", &bytes)
+    });
     stored.map_err(|error| {
         let attempted = format!("cannot store the findings of {}", directory.display());
         let cause = format!("{}: {}", error.attempted, error.cause);
@@ -36,6 +38,20 @@ mod tests {
     use crate::fixtures::{plan, record};
     use crate::{Campaign, load, load_findings};
     use std::fs;
+    use std::time::SystemTime;
+
+    #[test]
+    fn what_a_killed_process_left_of_a_report_goes_when_findings_are_stored() {
+        let results = tempfile::tempdir().unwrap();
+        let campaign = Campaign::create(results.path(), &plan("demo", "d"), "", 1, 1).unwrap();
+        let directory = campaign.directory().to_owned();
+        drop(campaign);
+        let left = directory.join(sys::draft_name("report.md".as_ref(), 7));
+        let file = fs::File::create(&left).unwrap();
+        file.set_modified(SystemTime::now() - 2 * sys::GRACE_PERIOD).unwrap();
+        save_findings(&directory, &::fixtures::findings(Vec::new())).unwrap();
+        assert!(!left.exists());
+    }
 
     #[test]
     fn findings_are_stored_and_what_a_crash_left_in_the_records_is_only_read() {
