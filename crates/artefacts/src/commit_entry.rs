@@ -25,12 +25,45 @@ pub fn put(draft: &Path, target: &Path, _: &CacheLock) -> Result<()> {
     File::open(parent).and_then(|parent| parent.sync_all()).map_err(fail)
 }
 
+/// Removes what interrupted processes left in a directory of the cache, which is locked: all whose
+/// names begin so, directories and files alike. Of a link the link itself goes.
+///
+/// # Errors
+/// When one cannot be removed.
+pub fn sweep(directory: &Path, prefix: &str) -> Result<()> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_left = |name: &str| name.starts_with(prefix);
+    for entry in entries.filter(|entry| is_left(&entry.file_name().to_string_lossy())) {
+        let path = entry.path();
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let removed = if is_directory { remove_tree(&path) } else { fs::remove_file(&path) };
+        removed.map_err(|error| Error::file("remove", &path, error))?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use rustix::fs::{Mode, OFlags, mkdirat, openat};
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     use std::os::fd::OwnedFd;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_has_the_name_of_a_draft_is_swept_whatever_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        for directory in [at(".incoming-a/deep"), at("kept")] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        fs::write(at(".incoming-b"), "").unwrap();
+        symlink(at("kept"), at(".incoming-c")).unwrap();
+        sweep(place.path(), ".incoming-").unwrap();
+        assert!(at("kept").is_dir());
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+        sweep(&at("absent"), ".incoming-").unwrap();
+    }
 
     #[test]
     fn what_nests_deeper_than_files_may_be_open_gives_way_to_an_entry() {

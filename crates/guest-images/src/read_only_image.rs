@@ -54,7 +54,7 @@ pub(crate) fn make<T>(
     keep: impl FnOnce(&Path) -> Result<T>,
 ) -> Result<T> {
     fs::create_dir_all(directory).map_err(|error| Error::file("make", directory, error))?;
-    sweep(directory)?;
+    artefacts::commit_entry::sweep(directory, UNFINISHED)?;
     let draft = directory.join(format!("{UNFINISHED}{}", std::process::id()));
     let (root, image) = (draft.join("root"), draft.join("image"));
     let outcome = stage(files, &root)
@@ -68,16 +68,6 @@ pub(crate) fn make<T>(
 /// Whether a place is one of those that an image is laid over; links lead to all others.
 pub(crate) fn is_below_usr(place: &Path) -> bool {
     place.starts_with(USR)
-}
-
-fn sweep(directory: &Path) -> Result<()> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED))
-    {
-        let path = entry.path();
-        remove_tree(&path).map_err(|error| Error::file("remove", &path, error))?;
-    }
-    Ok(())
 }
 
 fn stage(files: &Files, root: &Path) -> Result<()> {

@@ -76,13 +76,7 @@ impl Kernels {
     /// # Errors
     /// When one cannot be removed.
     pub fn sweep(&self, _: &CacheLock) -> Result<()> {
-        let entries = fs::read_dir(self.directory()).into_iter().flatten().flatten();
-        let is_left = |name: &str| name.starts_with(INCOMING);
-        for entry in entries.filter(|entry| is_left(&entry.file_name().to_string_lossy())) {
-            let path = entry.path();
-            remove_tree(&path).map_err(|error| Error::file("remove", &path, error))?;
-        }
-        Ok(())
+        artefacts::commit_entry::sweep(&self.directory(), INCOMING)
     }
 
     /// Every kernel of the cache, newest last.
@@ -443,6 +437,18 @@ mod tests {
             origin: None,
         };
         fs::write(directory.join(STORED), serde_json::to_vec(&stored).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_file_with_the_name_of_a_draft_stops_no_fetch() {
+        let cache = tempfile::tempdir().unwrap();
+        let kernels = Kernels::open(cache.path().to_owned(), "");
+        let left = kernels.incoming("build:mine");
+        fs::create_dir_all(kernels.directory()).unwrap();
+        fs::write(&left, "").unwrap();
+        let lock = CacheLock::acquire(cache.path(), &mut |_| {}).unwrap();
+        kernels.sweep(&lock).unwrap();
+        assert!(!left.exists());
     }
 
     fn some() -> (tempfile::TempDir, Kernels) {

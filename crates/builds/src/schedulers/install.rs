@@ -162,13 +162,7 @@ fn sweep(schedulers: &Schedulers, _: &CacheLock) -> Result<()> {
     // Nothing reads it: that of another user, who cannot be helped here, does no harm.
     let _ = remove_tree(&schedulers.place.join(SHARED));
     for directory in [schedulers.place.clone(), schedulers.place.join(BIN)] {
-        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-        let is_left = |name: &str| name.starts_with(INCOMING);
-        for entry in entries.filter(|entry| is_left(&entry.file_name().to_string_lossy())) {
-            let path = entry.path();
-            let removed = if path.is_dir() { remove_tree(&path) } else { fs::remove_file(&path) };
-            removed.map_err(|error| Error::file("remove", &path, error))?;
-        }
+        artefacts::commit_entry::sweep(&directory, INCOMING)?;
     }
     Ok(())
 }
