@@ -3,6 +3,7 @@
 //! (flock(2)) as long as its process writes it, and nobody holds the lock of one that was left.
 
 use crate::own_directory::open_own_directory;
+use removal::GRACE_PERIOD;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -34,14 +35,16 @@ pub struct Draft {
 
 impl Draft {
     /// An empty one of what is to be a file of this path, in the directory that the path leads to now.
+    /// Those of the same file go that processes left which were killed.
     ///
     /// # Errors
     /// Of kind `InvalidInput` where the path has no name at its end; what the kernel answers.
     pub fn beside(path: &Path) -> io::Result<Self> {
+        sweep_drafts_of(path, GRACE_PERIOD);
         Self::beside_as(path, NEW_MODE)
     }
 
-    /// The same with this mode, of which the umask takes its part.
+    /// An empty one with this mode, of which the umask takes its part; those that were left stay.
     pub(crate) fn beside_as(path: &Path, mode: u32) -> io::Result<Self> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -125,12 +128,16 @@ pub fn draft_name(name: &OsStr, number: u64) -> OsString {
 
 /// Whether a draft of anything has this name ([`draft_name`]).
 pub fn is_draft_name(name: &OsStr) -> bool {
-    let Some(rest) = name.as_bytes().strip_prefix(b".") else { return false };
-    let Some((named, [dot, number @ ..])) = rest.split_last_chunk::<ENDING>() else {
-        return false;
-    };
+    drafted(name).is_some()
+}
+
+/// What is to have which name, where a draft has this one.
+fn drafted(draft: &OsStr) -> Option<&OsStr> {
+    let rest = draft.as_bytes().strip_prefix(b".")?;
+    let (named, [dot, number @ ..]) = rest.split_last_chunk::<ENDING>()?;
     let is_digit = |byte: &u8| matches!(*byte, b'0'..=b'9' | b'a'..=b'f');
-    !named.is_empty() && *dot == b'.' && number.iter().all(is_digit)
+    let is_draft = !named.is_empty() && *dot == b'.' && number.iter().all(is_digit);
+    is_draft.then(|| OsStr::from_bytes(named))
 }
 
 /// Removes the drafts in a directory that processes left which were killed: plain files of this
@@ -138,11 +145,23 @@ pub fn is_draft_name(name: &OsStr) -> bool {
 /// Where another user could put a file into the directory ([`open_own_directory`]), all of them
 /// stay. What cannot be removed stays: it is in nobody's way.
 pub(crate) fn sweep_drafts(directory: &Path, grace_period: Duration) {
+    sweep(directory, grace_period, |_| true);
+}
+
+/// The same of the drafts of one file.
+pub(crate) fn sweep_drafts_of(path: &Path, grace_period: Duration) {
+    let Ok(path) = std::path::absolute(path) else { return };
+    if let (Some(directory), Some(name)) = (path.parent(), path.file_name()) {
+        sweep(directory, grace_period, |drafted| drafted == name);
+    }
+}
+
+fn sweep(directory: &Path, grace_period: Duration, is_asked: impl Fn(&OsStr) -> bool) {
     let Ok(Some(directory)) = open_own_directory(directory) else { return };
     let Ok(names) = names_of(&directory).and_then(Dir::new) else { return };
     for entry in names.flatten() {
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if is_draft_name(name) && is_left(&directory, name, grace_period) {
+        if drafted(name).is_some_and(&is_asked) && is_left(&directory, name, grace_period) {
             let _ = rustix::fs::unlinkat(&directory, name, AtFlags::empty());
         }
     }
@@ -222,6 +241,19 @@ mod tests {
         sweep_drafts(&home.path().join("absent"), Duration::ZERO);
         sweep_drafts(&home.path().join("file"), Duration::ZERO);
         assert_eq!(home.path().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn drafts_of_other_files_stay_where_one_file_is_asked_about() {
+        let home = tempfile::tempdir().unwrap();
+        let left = left(home.path());
+        let others = ["fil", "file2", ".file"].map(|name| {
+            let path = home.path().join(draft_name(OsStr::new(name), 7));
+            fs::write(&path, "half").unwrap();
+            path
+        });
+        sweep_drafts_of(&home.path().join("file"), Duration::ZERO);
+        assert!(!left.exists() && others.iter().all(|path| path.exists()));
     }
 
     #[test]

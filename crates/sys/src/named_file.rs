@@ -1,10 +1,10 @@
 //! Files that a user names to be written, wherever that is: also where others may put names. A file is
 //! written as a whole or not at all.
 
-use crate::draft::Draft;
+use crate::draft::{Draft, sweep_drafts_of};
 use crate::trusted_path::through_own_links;
 use crate::untrusted::ROOT;
-use removal::reach;
+use removal::{GRACE_PERIOD, reach};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -63,6 +63,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     };
     let directory = reach(parent)?;
     let mode = mode_of(&directory, name)?;
+    sweep_drafts_of(path, GRACE_PERIOD);
     let draft = Draft::within(directory, name, UNFINISHED_MODE)?;
     let mut file = draft.file();
     file.write_all(bytes)?;
@@ -89,6 +90,7 @@ mod tests {
     use crate::is_untrusted;
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
+    use std::time::SystemTime;
 
     const NOBODY: u32 = 65_534;
 
@@ -132,6 +134,18 @@ mod tests {
         assert_eq!(fs::read(&victim).unwrap(), b"as it was");
         assert_eq!(fs::read(&file).unwrap(), b"two");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_of_a_file_goes_when_it_is_written_again() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(crate::draft_name(OsStr::new(name), 7));
+        for left in [at("file"), at("other")] {
+            let left = File::create(left).unwrap();
+            left.set_modified(SystemTime::now() - 2 * GRACE_PERIOD).unwrap();
+        }
+        write_named(&home.path().join("file"), b"one", None).unwrap();
+        assert!(!at("file").exists() && at("other").exists());
     }
 
     #[test]
