@@ -35,6 +35,10 @@ impl Renderer for Entry {
         "bench"
     }
 
+    fn is_for_programs(&self) -> bool {
+        true
+    }
+
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
         if report.design.is_unblocked() {
             let cause = "numbers without blocks have no value for each block and subject; the format csv has their rows";

@@ -63,6 +63,10 @@ impl Renderer for Entry {
         "csv"
     }
 
+    fn is_for_programs(&self) -> bool {
+        true
+    }
+
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
         let mut rows = ::csv::Writer::from_writer(output);
         let place = match report.design.is_unblocked() {

@@ -239,6 +239,10 @@ impl Renderer for Entry {
         "json"
     }
 
+    fn is_for_programs(&self) -> bool {
+        true
+    }
+
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
         let (checks, written_out) = (checks(report), WrittenOut(&mut *output));
         if report.design.imported.is_some() {

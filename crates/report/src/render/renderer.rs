@@ -34,6 +34,12 @@ pub trait Renderer: Sync {
         true
     }
 
+    /// Whether programs read what it draws: it has the codes of caveats and no sentences, and is the
+    /// same in every language, but for texts that `json` keeps of findings.
+    fn is_for_programs(&self) -> bool {
+        false
+    }
+
     /// Draws a report.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::campaigns::{Campaign, Draft, campaign, mixed};
 use crate::languages::korean;
-use crate::{FOR_PROGRAMS, drawn, has_page, page, read_as_text, stored};
+use crate::{drawn, has_page, is_for_programs, page, read_as_text, stored};
 use model::{
     Binding, Caveat, CaveatCheck, CaveatCode, Disturbance, Finding, ImportFact, ImportedOrder,
     Level, LevelReading, Obstacle, Outcome, Record, Role, Verdict,
@@ -713,7 +713,7 @@ fn assert_of_other_boots(campaign: &Campaign, code: &str, expected: Option<&str>
     all.push(("page", page_json(&view(&campaign.inputs())).unwrap()));
     // What says how to get the page has no data.
     for (id, text) in all.into_iter().filter(|(id, _)| HAS_PAGE || *id != "html") {
-        if FOR_PROGRAMS.contains(&id) {
+        if is_for_programs(id) {
             assert!(expected.is_none() || text.contains(code), "{id} lacks {code}");
             continue;
         }

@@ -5,10 +5,10 @@ use crate::grid::grid;
 use crate::multicore::multicore;
 use crate::slides::Deck;
 use crate::workbook::{Workbook, row};
-use crate::{FOR_PROGRAMS, drawn, has_page, page, read_as_text};
+use crate::{drawn, has_page, page, read_as_text};
 use expect_test::expect_file;
 use model::{CaveatCode, Role};
-use report::{Language, Page, view};
+use report::{Language, Page, RENDERERS, view};
 use unicode_width::UnicodeWidthStr;
 
 /// The same campaign, told in Korean.
@@ -85,7 +85,8 @@ fn every_kind_of_verdict_is_explained_in_korean() {
 
 #[test]
 fn data_formats_are_the_same_in_every_language() {
-    for format in FOR_PROGRAMS.into_iter().filter(|format| *format != "json") {
+    let all = RENDERERS.iter().filter(|renderer| renderer.is_for_programs());
+    for format in all.map(|renderer| renderer.describe().id).filter(|format| *format != "json") {
         let english = drawn(&mixed(), format, page(80));
         assert_eq!(drawn(&korean(mixed()), format, page(80)), english, "{format}");
     }

@@ -40,15 +40,17 @@ use report::{
 };
 use unicode_width::UnicodeWidthStr;
 
-/// Formats for programs, which have the codes of caveats and no sentences. Every other one, a new one
-/// too, is held to what people read.
-const FOR_PROGRAMS: [&str; 3] = ["json", "csv", "benchfmt"];
+/// Whether programs read a format. Every other one is held to what people read.
+fn is_for_programs(id: &str) -> bool {
+    let found = RENDERERS.iter().find(|renderer| renderer.describe().id == id);
+    found.is_some_and(|renderer| renderer.is_for_programs())
+}
 
 /// Formats of lines that people read as they are. The page is text as well, of data for its script.
 fn read_as_text() -> impl Iterator<Item = &'static dyn Renderer> {
     let is_read = |renderer: &&dyn Renderer| {
         let id = renderer.describe().id;
-        renderer.is_text() && id != "html" && !FOR_PROGRAMS.contains(&id)
+        renderer.is_text() && id != "html" && !renderer.is_for_programs()
     };
     RENDERERS.iter().copied().filter(is_read)
 }

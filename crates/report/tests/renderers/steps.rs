@@ -4,7 +4,7 @@ use crate::campaigns::{Campaign, Draft, campaign, mixed};
 use crate::checks::{FIELDS, Removal, detail, of, quiet, readable, texts};
 use crate::stored::{in_blocks, in_rows, simulated};
 use crate::workbook::Workbook;
-use crate::{FOR_PROGRAMS, drawn, has_page, page, read_as_text};
+use crate::{drawn, has_page, is_for_programs, page, read_as_text};
 use model::{Attempt, Binding, Caveat, CaveatCode, ImportedOrder, Outcome, Verdict};
 use report::{HAS_PAGE, Inputs, Language, Page, RENDERERS, Report, page_json, percent, view};
 
@@ -270,7 +270,7 @@ fn every_format_states_the_twenty_sixth_attempt_and_that_nobody_counted() {
         };
         let (with, without) = (told(&counted), told(&unknown));
         let of_program = ATTEMPTS.into_iter().find(|row| row.0 == id);
-        let of_people = (!FOR_PROGRAMS.contains(&id)).then_some((id, STATED, UNSTATED));
+        let of_people = (!is_for_programs(id)).then_some((id, STATED, UNSTATED));
         let Some((_, stated, unstated)) = of_program.or(of_people) else {
             for number in ["26", "4"] {
                 assert!(numbers(&with, number) > numbers(&without, number), "{id} lacks {number}");

@@ -4,7 +4,7 @@ use crate::campaigns::{Campaign, mixed};
 use crate::checks::{of, quiet, spaced, texts};
 use crate::languages::korean;
 use crate::stored::{ended, measured, simulated, unfinished};
-use crate::{FOR_PROGRAMS, drawn, page, read_as_text};
+use crate::{drawn, is_for_programs, page, read_as_text};
 use model::{Role, Verdict};
 use report::{
     Comparison, ExplainContext, HAS_PAGE, Page, Provenance, compare, explain, page_json, view,
@@ -39,7 +39,7 @@ fn every_format_counts_the_blocks_that_were_recorded() {
             ] {
                 assert!(!text.contains(&of_all), "{origin}, {id}: {of_all}");
             }
-            let has_no_count = FOR_PROGRAMS.contains(&id) || id == "explain";
+            let has_no_count = is_for_programs(id) || id == "explain";
             if has_no_count || (id == "html" && !HAS_PAGE) {
                 continue;
             }
