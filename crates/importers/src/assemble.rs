@@ -13,9 +13,9 @@ use crate::table::{ImportedTable, over};
 use crate::table_row::TableRow;
 use model::{
     Block, Comparisons, GivenChoices, IMPORT_COMPARED_VALUES, IMPORT_COMPARISONS, ImportFact,
-    Imported, ImportedDesign, ImportedOrder, Metric, PLAN_FORMAT, PLAN_METRICS, PLAN_SUBJECTS,
-    PLAN_WORKLOADS, ParameterValue, Parameters, Plan, Record, SharedName, Sitting, Subject,
-    WorkloadPlan,
+    Imported, ImportedDesign, ImportedOrder, Metric, NameList, PLAN_FORMAT, PLAN_METRICS,
+    PLAN_SUBJECTS, PLAN_WORKLOADS, ParameterValue, Parameters, Plan, Record, SharedName, Sitting,
+    Subject, WorkloadPlan,
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
@@ -579,12 +579,12 @@ fn blocked(
         Record { block: number, position, sequence, ..record }
     };
     let records = RowGroups::of(&places).iter().map(of_record).collect();
-    let all: Vec<String> = labels.all.iter().map(|(_, label)| label.clone()).collect();
+    let all: NameList = labels.all.iter().map(|(_, label)| label.as_str()).collect();
     let block = |(index, order): (usize, Vec<SharedName>)| Block {
         index: index as u32,
         sittings: order
             .iter()
-            .map(|id| Sitting { subject: id.to_string(), workloads: all.clone(), boot: None })
+            .map(|id| Sitting { subject: id.clone(), workloads: all.clone(), boot: None })
             .collect(),
     };
     Ok((records, orders.into_iter().enumerate().map(block).collect()))

@@ -5,6 +5,7 @@
 //! ARCHITECTURE.md.
 
 mod attempt;
+mod block;
 mod caveat;
 mod claim;
 mod claim_pairs;
@@ -32,6 +33,7 @@ mod line_digest;
 mod metric;
 mod metric_runs;
 mod missing;
+mod name_list;
 mod number_origin;
 mod pace;
 mod parameters;
@@ -57,6 +59,7 @@ mod venue_settings;
 mod vm;
 
 pub use attempt::Attempt;
+pub use block::{Block, RepeatedBlock, SharedSittings, Sitting};
 pub use caveat::{
     Caveat, CaveatCheck, CaveatCode, CaveatRule, DetailWords, Forbidden, InSum, LEAST_REPLICATES,
     Obstacle, quoted,
@@ -97,14 +100,15 @@ pub use line_digest::LineDigest;
 pub use metric::{Direction, Metric, Reduction, Unit};
 pub use metric_runs::{MetricRuns, metric_runs};
 pub use missing::Missing;
+pub use name_list::NameList;
 pub use number_origin::NumberOrigin;
 pub use pace::Pace;
 pub use parameters::{ParameterValue, Parameters};
 pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
-    Background, BackgroundSession, Block, Plan, RepeatedBlock, STOPPED_AT_LOOK, SimSettings,
-    Sitting, Trial, UseCase, Variant, WorkloadPlan,
+    Background, BackgroundSession, Plan, STOPPED_AT_LOOK, SimSettings, Trial, UseCase, Variant,
+    WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,

@@ -1,10 +1,10 @@
 //! A plan: every trial of a campaign in the order it will run.
 
 use crate::{
-    Claim, ClaimShape, Comparisons, FACTS_PLAN_FORMAT, GIVEN_PLAN_FORMAT, Imported,
+    Block, Claim, ClaimShape, Comparisons, FACTS_PLAN_FORMAT, GIVEN_PLAN_FORMAT, Imported,
     LOOK_PLAN_FORMAT, Metric, ORDERED_PLAN_FORMAT, PACED_PLAN_FORMAT, PARTS_PLAN_FORMAT,
-    PLAN_FORMAT, Pace, Parameters, REPEATED_PLAN_FORMAT, RESTED_PLAN_FORMAT, Subject,
-    VENUE_PLAN_FORMAT, VenueSettings, VmSettings, sum_ns,
+    PLAN_FORMAT, Pace, Parameters, REPEATED_PLAN_FORMAT, RESTED_PLAN_FORMAT, RepeatedBlock,
+    Sitting, Subject, VENUE_PLAN_FORMAT, VenueSettings, VmSettings, sum_ns,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -43,6 +43,7 @@ pub struct Plan {
     /// What runs in every sitting.
     pub workloads: Vec<WorkloadPlan>,
     /// The replicates, in order.
+    #[serde(deserialize_with = "crate::block::read_blocks")]
     pub blocks: Vec<Block>,
     /// Block counts at which an adaptive campaign is judged and may stop, ascending,
     /// the last one the most it runs; empty where the number of blocks is fixed.
@@ -226,45 +227,6 @@ pub struct UseCase {
     pub id: String,
     /// Its components; the weights add up to 1.
     pub weights: Vec<crate::Weight>,
-}
-
-/// One replicate: every subject once, in a freshly randomised order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
-    /// From 0; a block run again after an invalid sitting gets a new index.
-    pub index: u32,
-    /// The sittings in the order they run.
-    pub sittings: Vec<Sitting>,
-}
-
-impl Block {
-    /// How many machines boot for it; none on venues that boot nothing.
-    pub fn boot_count(&self) -> u64 {
-        let last = self.sittings.iter().filter_map(|sitting| sitting.boot).max();
-        last.map_or(0, |last| u64::from(last) + 1)
-    }
-}
-
-/// A block that was added while a campaign ran, and the one that it runs again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RepeatedBlock {
-    /// Index of the block that was added.
-    pub index: u32,
-    /// Index of the block that it runs again.
-    pub runs_again: u32,
-}
-
-/// All that runs for one subject in one block.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sitting {
-    /// Subject id.
-    pub subject: String,
-    /// Workload labels in the order they run; the same for all sittings of a block.
-    pub workloads: Vec<String>,
-    /// Which boot of its block it shares, from 0: neighbouring sittings of one number run in
-    /// one boot. Absent on venues that boot nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub boot: Option<u32>,
 }
 
 /// What the executor needs to run one workload for one subject in one block.
@@ -482,7 +444,7 @@ impl Plan {
         };
         let trials_ns = sum_ns(block.sittings.iter().map(sitting_ns));
         let setting_ns = |sitting: &Sitting| {
-            let once = self.setting_ns.get(&sitting.subject).copied().unwrap_or_default();
+            let once = self.setting_ns.get(sitting.subject.as_str()).copied().unwrap_or_default();
             once.saturating_mul(sitting.workloads.len() as u64)
         };
         let settings_ns = sum_ns(block.sittings.iter().map(setting_ns));

@@ -195,8 +195,8 @@ mod tests {
         let metric = |id: &str, reduction| {
             Metric::new(id, Unit::Nanoseconds, Direction::Lower, reduction, "for tests")
         };
-        let sitting =
-            Sitting { subject: "a".to_owned(), workloads: vec!["w".to_owned()], boot: None };
+        let workloads = ["w"].into_iter().collect();
+        let sitting = Sitting { subject: "a".into(), workloads, boot: None };
         let block = |index| Block { index, sittings: vec![sitting.clone()] };
         let subject = Subject { id: "a".to_owned(), levels: BTreeMap::new(), is_control: false };
         let workload = r#"{"label":"w","uses":"w","parameters":{},"invocations":1,"metrics":[],"primary":["time"],"background":null,"subjects":[],"expected_ns":1,"time_limit_ns":1,"is_closed_loop":false}"#;

@@ -2,7 +2,7 @@
 
 use crate::random::{shuffle, stream};
 use crate::williams;
-use model::{Block, Plan, Sitting, Subject, Trial, WorkloadPlan};
+use model::{Block, Plan, SharedSittings, Sitting, Subject, Trial, WorkloadPlan};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -25,11 +25,14 @@ pub(crate) fn blocks(
 ) -> Vec<Block> {
     let arms = running(subjects, workloads);
     let orders = orders(seed, &Purpose::arms(), count, arms.len());
+    let mut known = SharedSittings::default();
     (0_u32..)
         .zip(orders)
         .map(|(index, order)| {
             let sittings = order.into_iter().map(|arm| (arms[arm], None)).collect();
-            block(seed, index, sittings, arms.len(), workloads)
+            let mut own = block(seed, index, sittings, arms.len(), workloads);
+            known.share(&mut own);
+            own
         })
         .collect()
 }
@@ -50,12 +53,15 @@ pub(crate) fn booted_blocks(
         .zip(&boots)
         .map(|(number, boot)| orders(seed, &Purpose::inside(number), count, boot.len()))
         .collect();
+    let mut known = SharedSittings::default();
     (0_u32..)
         .zip(boot_orders)
         .map(|(index, order)| {
             let order_inside = |boot: usize| inside[boot][index as usize].as_slice();
             let sittings = seated(&boots, &order, order_inside);
-            block(seed, index, sittings, arms.len(), workloads)
+            let mut own = block(seed, index, sittings, arms.len(), workloads);
+            known.share(&mut own);
+            own
         })
         .collect()
 }
@@ -178,11 +184,11 @@ fn block(
         .into_iter()
         .map(|(subject, boot)| Sitting {
             boot,
-            subject: subject.id.clone(),
+            subject: subject.id.as_str().into(),
             workloads: workloads
                 .iter()
                 .filter(|workload| workload.runs_for(subject))
-                .map(|workload| workload.label.clone())
+                .map(|workload| workload.label.as_str())
                 .collect(),
         })
         .collect();
@@ -203,7 +209,7 @@ pub fn repeat_block(plan: &Plan, again: &Block, new_index: u32) -> Block {
         let boot_of: BTreeMap<String, usize> = again
             .sittings
             .iter()
-            .filter_map(|sitting| Some((sitting.subject.clone(), sitting.boot? as usize)))
+            .filter_map(|sitting| Some((sitting.subject.to_string(), sitting.boot? as usize)))
             .collect();
         let boots = shared(&arms, &boot_of);
         let order = drawn(&Purpose::boots().permutation, boots.len());

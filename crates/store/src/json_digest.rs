@@ -38,8 +38,8 @@ mod tests {
     #[test]
     fn a_digest_is_that_of_the_values_that_are_not_held() {
         let sitting = |subject: &str| Sitting {
-            subject: subject.to_owned(),
-            workloads: vec!["w".to_owned()],
+            subject: subject.into(),
+            workloads: ["w"].into_iter().collect(),
             boot: Some(1),
         };
         let block = |index| Block { index, sittings: vec![sitting("b"), sitting("a")] };

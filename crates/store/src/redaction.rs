@@ -27,7 +27,7 @@ use crate::load::LoadedCampaign;
 use crate::records::scan_digests_on;
 use contract::shared_names::COMMAND_LINES;
 use contract::{Error, Result};
-use model::{Block, Caveat, Fingerprint, Plan, Record};
+use model::{Block, Caveat, Fingerprint, Plan, Record, SharedName, SharedSittings};
 use replacer::Replacer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -168,11 +168,14 @@ fn redacted_plan(plan: &Plan, blocks: Vec<Block>, replacer: &mut Replacer) -> Re
     let mut redacted: Plan = document(&value)?;
     distinct(plan, &redacted)?;
     redacted.blocks = blocks;
-    for sitting in redacted.blocks.iter_mut().flat_map(|block| &mut block.sittings) {
-        sitting.subject = replacer.text(&sitting.subject);
-        for workload in &mut sitting.workloads {
-            *workload = replacer.text(workload);
+    let mut shared = SharedSittings::default();
+    for block in &mut redacted.blocks {
+        for sitting in &mut block.sittings {
+            sitting.subject = replacer.text(&sitting.subject).into();
+            sitting.workloads =
+                sitting.workloads.iter().map(|label| replacer.text(label)).collect();
         }
+        shared.share(block);
     }
     Ok(redacted)
 }
@@ -234,10 +237,10 @@ fn learn(
     };
     documents::learn(&value_of(&loaded.plan)?, replacer, &is_ordinary);
     let sittings = || blocks.iter().flat_map(|block| &block.sittings);
-    let mut named: BTreeSet<&String> = sittings().map(|sitting| &sitting.subject).collect();
+    let mut named: BTreeSet<&SharedName> = sittings().map(|sitting| &sitting.subject).collect();
     named.extend(sittings().flat_map(|sitting| &sitting.workloads));
     for name in named {
-        documents::learn(&Value::String(name.clone()), replacer, &is_ordinary);
+        documents::learn(&Value::String(name.to_string()), replacer, &is_ordinary);
     }
     if let Some(environment) = &loaded.environment {
         documents::learn(&value_of(environment)?, replacer, &is_ordinary);
@@ -507,8 +510,8 @@ mod tests {
 
     #[test]
     fn names_in_blocks_are_replaced_as_those_of_subjects_and_workloads() {
-        let (subject, workloads) = ("tuned-by-alice".to_owned(), vec!["for-alice".to_owned()]);
-        let sitting = model::Sitting { subject, workloads, boot: None };
+        let workloads = ["for-alice"].into_iter().collect();
+        let sitting = model::Sitting { subject: "tuned-by-alice".into(), workloads, boot: None };
         let blocks = vec![Block { index: 0, sittings: vec![sitting] }];
         let mut replacer = Replacer::default();
         replacer.add(SecretKind::User, "alice");
@@ -516,7 +519,7 @@ mod tests {
         let redacted = redacted_plan(&plan, blocks, &mut replacer).unwrap();
         let sitting = &redacted.blocks[0].sittings[0];
         assert_eq!(sitting.subject, "tuned-by-redacted-user-1");
-        assert_eq!(sitting.workloads, ["for-redacted-user-1"]);
+        assert_eq!(*sitting.workloads, ["for-redacted-user-1"]);
     }
 
     #[test]

@@ -168,7 +168,7 @@ mod tests {
             })
             .into();
         for sitting in plan.blocks.iter_mut().flat_map(|block| &mut block.sittings) {
-            sitting.workloads = LABELS.map(str::to_owned).into();
+            sitting.workloads = LABELS.into_iter().collect();
         }
         Plan { claims, ..plan }
     }

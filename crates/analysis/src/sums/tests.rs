@@ -40,7 +40,7 @@ impl Campaign {
         plan.workloads =
             LABELS.map(|label| WorkloadPlan { label: label.to_owned(), ..like.clone() }).into();
         for sitting in plan.blocks.iter_mut().flat_map(|block| &mut block.sittings) {
-            sitting.workloads = LABELS.map(str::to_owned).into();
+            sitting.workloads = LABELS.into_iter().collect();
         }
         let mut records: Vec<Record> = Vec::new();
         let mut ran = [0; 2];

@@ -24,7 +24,7 @@ fn experiment(arms: u32, blocks: u32, workloads: u32, control: bool, seed: u64) 
 fn assert_complete(plan: &Plan, block: &Block) {
     let mut sittings: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for sitting in &block.sittings {
-        let workloads = sitting.workloads.iter().map(String::as_str).collect();
+        let workloads = sitting.workloads.iter().map(|label| label.as_str()).collect();
         assert!(sittings.insert(&sitting.subject, workloads).is_none(), "sat twice");
     }
     let longest: Vec<&str> = sittings.values().max_by_key(|list| list.len()).unwrap().clone();
@@ -137,7 +137,7 @@ fn another_seed_gives_another_order_and_each_permutation_turns_up() {
         let blocks = plan(request(&text)).unwrap().blocks;
         blocks
             .iter()
-            .map(|block| block.sittings.iter().map(|s| s.subject.clone()).collect::<Vec<_>>())
+            .map(|block| block.sittings.iter().map(|s| s.subject.to_string()).collect::<Vec<_>>())
             .collect::<Vec<_>>()
     };
     assert_ne!(order(1), order(2));
