@@ -1,5 +1,7 @@
 //! From rows to a plan and its records.
 
+mod blocked;
+
 use crate::digits::roundings;
 use crate::duplicates::copied;
 use crate::executions::ExecutionLevels;
@@ -8,14 +10,14 @@ use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::measured_rows::MeasuredRows;
 use crate::post_hoc::{choices, given};
-use crate::row_order::{are_in_one_piece, in_one_order, mean_places, row_order};
+use crate::row_order::row_order;
 use crate::table::{ImportedTable, over};
 use crate::table_row::TableRow;
+use blocked::blocked;
 use model::{
-    Block, Comparisons, GivenChoices, IMPORT_COMPARED_VALUES, IMPORT_COMPARISONS, ImportFact,
-    Imported, ImportedDesign, ImportedOrder, Metric, NameList, PLAN_FORMAT, PLAN_METRICS,
-    PLAN_SUBJECTS, PLAN_WORKLOADS, ParameterValue, Parameters, Plan, Record, SharedName, Sitting,
-    Subject, WorkloadPlan,
+    Comparisons, GivenChoices, IMPORT_COMPARED_VALUES, IMPORT_COMPARISONS, ImportFact, Imported,
+    ImportedDesign, ImportedOrder, Metric, PLAN_FORMAT, PLAN_METRICS, PLAN_SUBJECTS,
+    PLAN_WORKLOADS, ParameterValue, Parameters, Plan, Record, SharedName, Subject, WorkloadPlan,
 };
 use outputs::Trouble;
 use sha2::{Digest, Sha256};
@@ -524,68 +526,4 @@ fn places_without_blocks(rows: &[TableRow], labels: &Labels) -> (Vec<RowPlace>, 
         places.push([subject, labels.places[&row.levels], execution]);
     }
     (places, names)
-}
-
-/// One record for each block, subject and cell; blocks in order of appearance. Where a column tells the
-/// order and rows of subjects lie among each other in a block, all of it has one place among the others:
-/// what its sittings followed is not said, and subjects have places inside it by the means of their rows.
-fn blocked(
-    rows: Vec<TableRow>,
-    labels: &Labels,
-    order: ImportedOrder,
-    notices: &mut ImportNotices,
-) -> Result<(Vec<Record>, Vec<Block>), Trouble> {
-    let (mut numbers, mut subjects) = (Numbering::new(), Numbering::new());
-    let mut orders: Vec<Vec<SharedName>> = Vec::new();
-    let mut names: Vec<SharedName> = Vec::new();
-    let mut positions: BTreeMap<[u32; 2], u32> = BTreeMap::new();
-    let mut places: Vec<RowPlace> = Vec::with_capacity(rows.len());
-    let mut begins: Vec<u64> = Vec::new();
-    for (at, row) in (0..).zip(&rows) {
-        let number = numbers.of(row.block.as_deref().unwrap_or_default());
-        let subject = subjects.of(row.subject.as_str());
-        if number as usize == orders.len() {
-            orders.push(Vec::new());
-            begins.push(at);
-        }
-        if subject as usize == names.len() {
-            names.push(row.subject.clone());
-        }
-        let order = &mut orders[number as usize];
-        positions.entry([number, subject]).or_insert_with(|| {
-            order.push(row.subject.clone());
-            order.len() as u32 - 1
-        });
-        places.push([number, subject, labels.places[&row.levels]]);
-    }
-    drop((numbers, subjects));
-    let trials = positions.len().saturating_mul(labels.all.len());
-    if trials > MOST_TRIALS {
-        let cause = format!("its blocks, subjects and parameters make {trials} trials");
-        return Err(Trouble::new(cause, "name the column of blocks, and fewer parameters"));
-    }
-    let is_mingled = order == ImportedOrder::Column && !are_in_one_piece(&rows);
-    if is_mingled {
-        positions = mean_places(places.iter().map(|[number, subject, _]| [*number, *subject]));
-    }
-    let in_order = if is_mingled { None } else { in_one_order(&orders, order) };
-    notices.add_fixed_order(in_order);
-    let mut measured = MeasuredRows::of(rows, names);
-    let of_record = |of_record: &[u32]| {
-        let [number, subject, label] = places[of_record[0] as usize];
-        let position = positions[&[number, subject]];
-        let record = measured.record(of_record, [subject, label], labels.name(label));
-        let sequence = if is_mingled { begins[number as usize] } else { record.sequence };
-        Record { block: number, position, sequence, ..record }
-    };
-    let records = RowGroups::of(&places).iter().map(of_record).collect();
-    let all: NameList = labels.all.iter().map(|(_, label)| label.as_str()).collect();
-    let block = |(index, order): (usize, Vec<SharedName>)| Block {
-        index: index as u32,
-        sittings: order
-            .iter()
-            .map(|id| Sitting { subject: id.clone(), workloads: all.clone(), boot: None })
-            .collect(),
-    };
-    Ok((records, orders.into_iter().enumerate().map(block).collect()))
 }

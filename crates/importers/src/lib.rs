@@ -39,6 +39,7 @@ mod shared_levels;
 mod shown;
 mod started;
 mod subject_columns;
+mod subject_places;
 mod table;
 mod table_row;
 mod time_order;

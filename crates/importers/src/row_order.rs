@@ -52,37 +52,6 @@ fn are_blocks_apart(rows: &[TableRow]) -> bool {
     })
 }
 
-/// The place of each subject in its block by the mean place of its rows there, of blocks in which the rows
-/// of subjects lie among each other. Rows are told by block and subject, in their order. Subjects whose
-/// means are equal, as those of a, b, b, a, have the same place.
-pub(crate) fn mean_places(rows: impl Iterator<Item = [u32; 2]>) -> BTreeMap<[u32; 2], u32> {
-    let mut lengths: BTreeMap<u32, u128> = BTreeMap::new();
-    let mut sums: BTreeMap<[u32; 2], [u128; 2]> = BTreeMap::new();
-    for [block, subject] in rows {
-        let length = lengths.entry(block).or_default();
-        let [sum, count] = sums.entry([block, subject]).or_default();
-        *sum += *length;
-        *count += 1;
-        *length += 1;
-    }
-    let means: Vec<([u32; 2], [u128; 2])> = sums.into_iter().collect();
-    let mut places = BTreeMap::new();
-    for of_block in means.chunk_by(|(one, _), (other, _)| one[0] == other[0]) {
-        let compared = |[sum, count]: [u128; 2], [other, others]: [u128; 2]| {
-            (sum * others).cmp(&(other * count))
-        };
-        let mut of_block: Vec<&([u32; 2], [u128; 2])> = of_block.iter().collect();
-        of_block.sort_by(|(_, one), (_, other)| compared(*one, *other));
-        let mut place = 0;
-        for (at, (of, mean)) in (0..).zip(&of_block) {
-            let is_tied = at > 0 && compared(of_block[at - 1].1, *mean).is_eq();
-            place = if is_tied { place } else { at };
-            places.insert(*of, place as u32);
-        }
-    }
-    places
-}
-
 /// What is said of blocks that all have their subjects in one order.
 pub(crate) fn in_one_order(orders: &[Vec<SharedName>], known: ImportedOrder) -> Option<String> {
     let subjects = common_order(orders)?;
@@ -251,18 +220,6 @@ mod tests {
         ] {
             assert_eq!(of(unlike), None, "{unlike:?}");
         }
-    }
-
-    #[test]
-    fn subjects_have_places_by_the_means_of_their_rows() {
-        let of = |rows: &str| {
-            let rows = rows.bytes().map(|letter| [0, u32::from(letter - b'a')]);
-            mean_places(rows).into_values().collect::<Vec<u32>>()
-        };
-        assert_eq!(of("abba"), [0, 0]);
-        assert_eq!(of("abab"), [0, 1]);
-        assert_eq!(of("bbaab"), [1, 0]);
-        assert_eq!(of("acbbca"), [0, 0, 0]);
     }
 
     /// One file for each subject, each of which lacks a block.
