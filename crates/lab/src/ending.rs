@@ -1,6 +1,7 @@
 //! Whether a campaign ended as its state says (docs/method.md#m-evidence): the word of `state.json`
 //! is held against the records.
 
+use crate::recorded_trials::{RecordedTrials, TrialName, trial};
 use crate::schedule::is_hopeless;
 use contract::Result;
 use model::{Block, Caveat, CaveatCode, Plan, Record};
@@ -46,11 +47,16 @@ fn unplanned(loaded: &LoadedCampaign) -> Option<String> {
         return None;
     }
     // A plan may have many more trials than there are records.
-    let mut strange: BTreeSet<(u32, &str, &str)> = loaded.records.iter().map(trial).collect();
-    for planned in trials(&loaded.plan.blocks) {
-        strange.remove(&planned);
+    let recorded = RecordedTrials::of(&loaded.records);
+    let mut is_planned = vec![false; recorded.count()];
+    for place in trials(&loaded.plan.blocks).filter_map(|planned| recorded.place(planned)) {
+        is_planned[place] = true;
     }
-    let is_strange = |record: &&Record| strange.contains(&trial(record));
+    if !is_planned.contains(&false) {
+        return None;
+    }
+    let is_strange =
+        |record: &&Record| recorded.place(trial(record)).is_some_and(|place| !is_planned[place]);
     let first = loaded.records.iter().find(is_strange)?;
     let count = loaded.records.iter().filter(is_strange).count();
     Some(format!(
@@ -90,17 +96,13 @@ fn misplaced(loaded: &LoadedCampaign) -> Option<String> {
     ))
 }
 
-fn trials(blocks: &[Block]) -> impl Iterator<Item = (u32, &str, &str)> {
+fn trials(blocks: &[Block]) -> impl Iterator<Item = TrialName<'_>> {
     blocks.iter().flat_map(|block| {
         block.sittings.iter().flat_map(move |sitting| {
             let subject = sitting.subject.as_str();
             sitting.workloads.iter().map(move |workload| (block.index, subject, workload.as_str()))
         })
     })
-}
-
-fn trial(record: &Record) -> (u32, &str, &str) {
-    (record.block, &record.subject, &record.workload)
 }
 
 /// What a finished campaign would have records of, and has not.
@@ -133,7 +135,7 @@ fn unrecorded(loaded: &LoadedCampaign) -> Option<String> {
             added.unwrap_or_default()
         ));
     };
-    let mut lacking = trials(std::slice::from_ref(*first)).filter(|trial| !recorded.has(trial));
+    let mut lacking = trials(std::slice::from_ref(*first)).filter(|trial| !recorded.has(*trial));
     let (subject, workload) = lacking.next().map_or(("", ""), |(_, one, other)| (one, other));
     Some(format!(
         "state.json says that the campaign is finished, and {} of {} planned blocks are not whole: \
@@ -222,11 +224,12 @@ pub fn resumed(loaded: &LoadedCampaign) -> Option<String> {
     if let Some(added) = added_blocks(loaded).filter(|added| *added > 0) {
         parts.push(format!("{} again", counted(added, "block ran", "blocks ran")));
     }
-    let distinct: BTreeSet<(u32, &str, &str)> = loaded.records.iter().map(trial).collect();
-    let repeated = loaded.records.len() - distinct.len();
     // Rows of a file stand for themselves.
-    if repeated > 0 && loaded.plan.imported.is_none() {
-        parts.push(counted(repeated, "record repeats a trial", "records repeat a trial"));
+    if loaded.plan.imported.is_none() {
+        let repeated = loaded.records.len() - RecordedTrials::of(&loaded.records).count();
+        if repeated > 0 {
+            parts.push(counted(repeated, "record repeats a trial", "records repeat a trial"));
+        }
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -262,9 +265,7 @@ fn other_look(loaded: &LoadedCampaign) -> Option<String> {
 
 /// What has a record.
 struct Recorded<'a> {
-    trials: BTreeSet<(u32, &'a str, &'a str)>,
-    /// Sittings of which anything has one.
-    sittings: BTreeSet<(u32, &'a str)>,
+    trials: RecordedTrials<'a>,
     /// Subjects that were given up.
     given_up: BTreeSet<&'a str>,
     /// Whether a file may lack values.
@@ -275,23 +276,19 @@ impl<'a> Recorded<'a> {
     fn of(plan: &'a Plan, records: &'a [Record]) -> Self {
         let subjects = plan.subjects.iter().map(|subject| subject.id.as_str());
         Self {
-            trials: records.iter().map(trial).collect(),
-            sittings: records
-                .iter()
-                .map(|record| (record.block, record.subject.as_str()))
-                .collect(),
+            trials: RecordedTrials::of(records),
             given_up: subjects.filter(|subject| is_hopeless(records, subject)).collect(),
             is_imported: plan.imported.is_some(),
         }
     }
 
-    fn has(&self, (block, subject, workload): &(u32, &str, &str)) -> bool {
+    fn has(&self, (block, subject, workload): TrialName<'_>) -> bool {
         self.given_up.contains(subject)
-            || self.trials.contains(&(*block, *subject, *workload))
-            || (self.is_imported && self.sittings.contains(&(*block, *subject)))
+            || self.trials.place((block, subject, workload)).is_some()
+            || (self.is_imported && self.trials.has_sitting(block, subject))
     }
 
     fn is_whole(&self, block: &Block) -> bool {
-        trials(std::slice::from_ref(block)).all(|trial| self.has(&trial))
+        trials(std::slice::from_ref(block)).all(|trial| self.has(trial))
     }
 }

@@ -10,6 +10,7 @@ mod ending;
 mod event_line;
 mod pacing;
 mod progress;
+mod recorded_trials;
 mod schedule;
 
 pub use campaign::{Ended, Order, judge, judge_records, run};
