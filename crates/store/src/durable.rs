@@ -89,9 +89,19 @@ pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
 
 /// The same of these files.
 pub fn replace_on(files: &dyn Files, directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    replace_with(files, directory, name, |file| file.write_all(bytes))
+}
+
+/// The same of bytes that are written piece by piece, and need not be held together.
+pub fn replace_with(
+    files: &dyn Files,
+    directory: &Path,
+    name: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
     let target = directory.join(name);
     let written = files.draft(&target).and_then(|mut draft| {
-        draft.write_all(bytes)?;
+        write(&mut draft)?;
         draft.sync_all()?;
         draft.put()
     });
