@@ -8,6 +8,7 @@ use crate::documents::{
 };
 use crate::durable::{failed, make_directories, replace_on, sync_directory};
 use crate::held_records::HeldRecords;
+use crate::json_file::replace_json;
 use crate::load::{read_environment_on, read_origin, read_plan_on, read_state_on};
 use crate::lookup::LOCK;
 use crate::record_lines::{WrittenRecords, encode, write_bound};
@@ -18,7 +19,6 @@ use model::{
     Attempt, Caveat, CaveatCode, Chain, Fingerprint, LineDigest, Plan, Record, Resumption,
 };
 use rustix::io::Errno;
-use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -153,8 +153,8 @@ impl Campaign {
             flaws: Vec::new(),
         };
         replace_on(&**files, directory, origin_of(&plan), origin.as_bytes())?;
-        replace_on(&**files, directory, "state.json", &json(&state)?)?;
-        replace_on(&**files, directory, "plan.json", &json(&*plan)?)?;
+        replace_json(&**files, directory, "state.json", &state)?;
+        replace_json(&**files, directory, "plan.json", &*plan)?;
         sync_directory(&**files, results)?;
         let links = Links::root(&plan, &state, origin.as_bytes());
         Ok(Campaign {
@@ -432,7 +432,7 @@ impl Campaign {
             digest: fingerprint_digest(fingerprint),
             fingerprint: fingerprint.clone(),
         };
-        replace_on(&*self.files, &self.directory, "environment.json", &json(&environment)?)?;
+        replace_json(&*self.files, &self.directory, "environment.json", &environment)?;
         let digest = environment.digest.clone();
         self.environment = Some(environment);
         Ok(digest)
@@ -453,7 +453,7 @@ impl Campaign {
     /// When it cannot be written, or is another experiment's plan.
     pub fn save_plan(&mut self, plan: &Plan) -> Result<()> {
         assert_eq!(plan.digest, self.plan.digest, "a campaign keeps the plan it began with");
-        replace_on(&*self.files, &self.directory, "plan.json", &json(plan)?)?;
+        replace_json(&*self.files, &self.directory, "plan.json", plan)?;
         self.plan = plan.clone();
         Ok(())
     }
@@ -559,7 +559,7 @@ impl Campaign {
         if self.is_bound {
             self.state.oldest_format().clone_into(&mut self.state.format);
         }
-        replace_on(&*self.files, &self.directory, "state.json", &json(&self.state)?)
+        replace_json(&*self.files, &self.directory, "state.json", &self.state)
     }
 }
 
@@ -584,14 +584,6 @@ pub(crate) fn take_lock(files: &dyn Files, directory: &Path) -> Result<Box<dyn O
         )),
         Err(error) => Err(failed("lock", &path, &error)),
     }
-}
-
-/// A document as its file holds it.
-pub(crate) fn json<T: Serialize>(document: &T) -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec_pretty(document)
-        .map_err(|error| Error::environment("cannot write a document as JSON", error))?;
-    bytes.push(b'\n');
-    Ok(bytes)
 }
 
 #[cfg(test)]

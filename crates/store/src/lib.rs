@@ -16,6 +16,7 @@ mod durable;
 mod held_records;
 mod import_head;
 mod json_digest;
+mod json_file;
 mod json_location;
 mod json_text;
 mod known_records;

@@ -1,7 +1,7 @@
 //! Findings of a campaign that is not open: they are stored without writing anything else of it.
 
-use crate::campaign::{json, take_lock};
-use crate::durable::replace;
+use crate::campaign::take_lock;
+use crate::json_file::replace_json;
 use contract::{Error, Result};
 use model::Findings;
 use std::path::Path;
@@ -16,10 +16,9 @@ const SHOWN: &str = "`schedlab show` gives the verdict and stores nothing";
 /// # Errors
 /// When another process has the campaign open, or the findings cannot be written.
 pub fn save_findings(directory: &Path, findings: &Findings) -> Result<()> {
-    let bytes = json(findings)?;
     let stored = take_lock(&HostFiles, directory).and_then(|_lock| {
         HostFiles.sweep_drafts(directory);
-        replace(directory, "findings.json", &bytes)
+        replace_json(&HostFiles, directory, "findings.json", findings)
     });
     stored.map_err(|error| {
         let attempted = format!("cannot store the findings of {}", directory.display());
