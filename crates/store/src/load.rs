@@ -17,8 +17,12 @@ use model::{
     FINDINGS_BEFORE_SEQUENCES, FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, LineDigest,
     PLAN_BYTES, PLAN_FORMATS, Plan, ReaderLimit, Records, Resumption,
 };
+use std::io::{self, BufReader, Read, SeekFrom};
 use std::path::{Path, PathBuf};
-use sys::{Files, HostFiles};
+use sys::{FileAccess, Files, HostFiles, OpenFile};
+
+/// Bytes of a plan's text that are read at once where it is not held.
+const PIECE: usize = 64 << 10;
 
 /// Everything a campaign's directory says.
 #[derive(Debug, Clone)]
@@ -95,7 +99,7 @@ pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> 
         sys::return_freed_memory();
         return load(directory);
     }
-    let loaded = load_documents(&HostFiles, directory)?;
+    let loaded = load_beside(&HostFiles, directory, read_plan_in_pieces(directory)?)?;
     let state = read_state_on(&HostFiles, directory)?;
     let HeldRecords { records, digests } = held;
     // Of what was not read there is nothing to count.
@@ -164,7 +168,11 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
 }
 
 fn load_documents(files: &dyn Files, directory: &Path) -> Result<LoadedCampaign> {
-    let plan = read_plan_on(files, directory)?;
+    load_beside(files, directory, read_plan_on(files, directory)?)
+}
+
+/// What lies beside a plan that was read, and no record.
+fn load_beside(files: &dyn Files, directory: &Path, plan: Plan) -> Result<LoadedCampaign> {
     let state = read_state_on(files, directory)?;
     let environment = read_environment_on(files, directory)?.map(|document| document.fingerprint);
     Ok(LoadedCampaign {
@@ -264,7 +272,40 @@ pub fn read_plan_on(files: &dyn Files, directory: &Path) -> Result<Plan> {
     let text = read_limited_on(files, &path, &PLAN_BYTES)?;
     plan_sizes::check(&text).map_err(|over| too_much(&path, over))?;
     let plan: Plan = parse_document(&text, &path.display().to_string(), &PLAN_FORMATS)?;
-    plan.check_size().map_err(|over| too_much(&path, over))?;
+    without_fault(plan, &path)
+}
+
+/// The same without holding its text, which is read twice, piece by piece: that takes longer, and
+/// the text of an import's plan may be as large as its records, which are held.
+fn read_plan_in_pieces(directory: &Path) -> Result<Plan> {
+    let path = directory.join("plan.json");
+    match plan_in_pieces(&path) {
+        Some(plan) => without_fault(plan, &path),
+        // What is wrong with it is told by its text.
+        None => read_plan(directory),
+    }
+}
+
+/// A plan whose text can be read, is within its limits and has a format that is known.
+fn plan_in_pieces(path: &Path) -> Option<Plan> {
+    let mut file = HostFiles.open(path, FileAccess::Read).ok()?;
+    PLAN_BYTES.check(file.length().ok()?).ok()?;
+    if !plan_sizes::is_within(pieces(&mut *file).ok()?) {
+        return None;
+    }
+    let plan: Plan = serde_json::from_reader(pieces(&mut *file).ok()?).ok()?;
+    PLAN_FORMATS.contains(&plan.format.as_str()).then_some(plan)
+}
+
+/// A file from its beginning, no more than a plan may have.
+fn pieces(file: &mut dyn OpenFile) -> io::Result<impl Read> {
+    io::Seek::seek(file, SeekFrom::Start(0))?;
+    Ok(BufReader::with_capacity(PIECE, file.take(PLAN_BYTES.most)))
+}
+
+/// A plan without a value that no plan has.
+fn without_fault(plan: Plan, path: &Path) -> Result<Plan> {
+    plan.check_size().map_err(|over| too_much(path, over))?;
     if let Some(fault) = plan.fault() {
         return Err(Error::new(
             ErrorKind::Environment,
@@ -400,6 +441,31 @@ mod tests {
         let error = load(campaign.directory()).unwrap_err();
         let told = "more than 100000 questions (limit PLAN_QUESTIONS): 101000 were found";
         assert_eq!(error.cause, told);
+    }
+
+    #[test]
+    fn a_plan_that_is_read_in_pieces_is_the_same_and_what_is_wrong_with_it_is_told_by_its_text() {
+        let results = tempfile::tempdir().unwrap();
+        let mut plan = crate::fixtures::plan("pieces", "d");
+        let like = plan.blocks[0].clone();
+        plan.blocks = (0..3_000).map(|index| model::Block { index, ..like.clone() }).collect();
+        let campaign = crate::Campaign::create(results.path(), &plan, "", 1, 1).unwrap();
+        let directory = campaign.directory();
+        let path = directory.join("plan.json");
+        assert_eq!(plan_in_pieces(&path), Some(read_plan(directory).unwrap()));
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.len() > 4 * PIECE);
+        for (from, to) in [
+            ("schedlab.plan/", "schedlab.plan/9"),
+            ("\"index\": 2999", "\"index\": -1"),
+            ("\"workloads\"", "\"others\""),
+        ] {
+            assert!(text.contains(from), "{from}");
+            std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+            assert_eq!(plan_in_pieces(&path), None, "{to}");
+            let told = |plan: Result<Plan>| plan.unwrap_err().to_string();
+            assert_eq!(told(read_plan_in_pieces(directory)), told(read_plan(directory)), "{to}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use model::{OverLimit, PLAN_METRICS, PLAN_SUBJECTS, PLAN_TEXTS, PLAN_TRIALS};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
+use std::io::Read;
 
 /// Holds what a plan's text holds against its limits. Text that is no plan is counted as far as it can
 /// be read: its parser holds as much of it before it says what is wrong.
@@ -17,10 +18,15 @@ pub(crate) fn check(text: &[u8]) -> Result<(), OverLimit> {
     // What cannot be read ends the walk, but not always its parser.
     let walked = walk.deserialize(&mut serde_json::Deserializer::from_slice(text));
     sizes.texts += most_unread(text, walked);
-    PLAN_SUBJECTS.check(sizes.subjects)?;
-    PLAN_METRICS.check(sizes.metrics)?;
-    PLAN_TRIALS.check(sizes.trials)?;
-    PLAN_TEXTS.check(sizes.texts)
+    sizes.check()
+}
+
+/// Whether a plan's text can be read to its end and is within its limits. It is never held whole.
+pub(crate) fn is_within(text: impl Read) -> bool {
+    let mut sizes = PlanSizes::default();
+    let walk = Walk { node: PlanNode::Plan, sizes: &mut sizes };
+    let walked = walk.deserialize(&mut serde_json::Deserializer::from_reader(text));
+    walked.is_ok() && sizes.check().is_ok()
 }
 
 /// How many there are of what is limited.
@@ -85,6 +91,13 @@ impl PlanNode {
 }
 
 impl PlanSizes {
+    fn check(&self) -> Result<(), OverLimit> {
+        PLAN_SUBJECTS.check(self.subjects)?;
+        PLAN_METRICS.check(self.metrics)?;
+        PLAN_TRIALS.check(self.trials)?;
+        PLAN_TEXTS.check(self.texts)
+    }
+
     /// Counts an element of a list, before which there were so many trials. A block or a sitting
     /// without any is held, too, and counts as one.
     fn add(&mut self, list: PlanNode, trials_before: u64) {
@@ -210,6 +223,17 @@ mod tests {
         }
         for other in ["", "[]", "{}", "{\"subjects\":1}", "{\"subjects\":[1,"] {
             assert_eq!(check(other.as_bytes()), Ok(()), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_read_in_pieces_is_within_its_limits_only_if_all_of_it_was_read() {
+        let blocks = |count: usize| format!("{{\"blocks\":[{}]}}", vec!["{}"; count].join(","));
+        let most = PLAN_TRIALS.most as usize;
+        assert!(is_within(blocks(most).as_bytes()));
+        assert!(!is_within(blocks(most + 1).as_bytes()));
+        for unread in ["", "{\"subjects\":[1,", "{\"a\":1e999}", "{\"a\":\"\\ud800\"}"] {
+            assert!(!is_within(unread.as_bytes()), "{unread}");
         }
     }
 
