@@ -1,19 +1,21 @@
-//! The records by block, subject and workload; the latest of each counts.
+//! The records by block, subject and workload; the latest of each counts. An import has hundreds of
+//! thousands, of which maps would be several times as large as sorted lists.
 
 use model::{Outcome, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Records in an order that does not depend on how they came in.
 pub(crate) struct Observations<'a> {
-    latest: BTreeMap<(u32, &'a str, &'a str), &'a Record>,
+    /// The latest record of each trial, in the order of the trials. Blocks stand beside the records:
+    /// most of these are told apart by them.
+    latest: Vec<(u32, &'a Record)>,
     /// Every question asks for them.
-    blocks: BTreeSet<u32>,
-    /// The subject whose sitting came before that of a trial, in the same boot.
-    predecessors: BTreeMap<(u32, &'a str, &'a str), &'a str>,
+    blocks: Vec<u32>,
+    /// Of each trial the subject whose sitting came before its own, in the same boot.
+    predecessors: Vec<Option<&'a str>>,
 }
 
-/// The latest record of each trial, by block, subject and workload. An import has hundreds of
-/// thousands, of which a map would be several times as large as the order alone.
+/// The latest record of each trial, by block, subject and workload.
 pub(crate) fn latest(records: &[Record]) -> Vec<&Record> {
     let subjects = ranks(records.iter().map(|record| record.subject.as_str()));
     let workloads = ranks(records.iter().map(|record| record.workload.as_str()));
@@ -33,56 +35,60 @@ fn ranks<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, u32> {
     all.into_iter().zip(0..).collect()
 }
 
-/// What the sitting of each trial followed. A sitting that ran again followed what came before its last
-/// run. Of an import each workload may have sittings of its own.
-fn predecessors(records: &[Record]) -> BTreeMap<(u32, &str, &str), &str> {
-    let mut in_order: Vec<&Record> = records.iter().collect();
-    in_order.sort_by_key(|record| record.sequence);
-    let (mut predecessors, mut of_sitting) = (BTreeMap::new(), None);
-    for two in in_order.windows(2) {
-        let [before, after] = [two[0], two[1]];
-        if (after.block, &after.subject) != (before.block, &before.subject) {
-            let is_known = before.sequence < after.sequence && before.boot_id == after.boot_id;
-            of_sitting = is_known.then_some(before.subject.as_str());
-        }
-        let trial = (after.block, after.subject.as_str(), after.workload.as_str());
-        if let Some(before) = of_sitting {
-            predecessors.insert(trial, before);
-        } else {
-            predecessors.remove(&trial);
-        }
-    }
-    predecessors
-}
-
 impl<'a> Observations<'a> {
     pub(crate) fn of(records: &'a [Record]) -> Self {
-        let mut latest: BTreeMap<_, &Record> = BTreeMap::new();
-        for record in records {
-            let key = (record.block, record.subject.as_str(), record.workload.as_str());
-            let known = latest.entry(key).or_insert(record);
-            if record.sequence >= known.sequence {
-                *known = record;
+        let latest: Vec<(u32, &Record)> =
+            latest(records).into_iter().map(|record| (record.block, record)).collect();
+        let mut blocks: Vec<u32> = latest.iter().map(|(block, _)| *block).collect();
+        blocks.dedup();
+        blocks.shrink_to_fit();
+        let predecessors = vec![None; latest.len()];
+        let mut observations = Self { latest, blocks, predecessors };
+        observations.note_predecessors(records);
+        observations
+    }
+
+    /// Notes what the sitting of each trial followed. A sitting that ran again followed what came
+    /// before its last run. Of an import each workload may have sittings of its own.
+    fn note_predecessors(&mut self, records: &'a [Record]) {
+        let mut in_order: Vec<&Record> = records.iter().collect();
+        in_order.sort_by_key(|record| record.sequence);
+        let mut of_sitting = None;
+        for two in in_order.windows(2) {
+            let [before, after] = [two[0], two[1]];
+            if (after.block, &after.subject) != (before.block, &before.subject) {
+                let is_known = before.sequence < after.sequence && before.boot_id == after.boot_id;
+                of_sitting = is_known.then_some(before.subject.as_str());
+            }
+            if let Some(place) = self.place(after.block, &after.subject, &after.workload) {
+                self.predecessors[place] = of_sitting;
             }
         }
-        let blocks = latest.keys().map(|(block, _, _)| *block).collect();
-        Self { latest, blocks, predecessors: predecessors(records) }
+    }
+
+    /// The place of a trial among those that ran.
+    fn place(&self, block: u32, subject: &str, workload: &str) -> Option<usize> {
+        let compared = |(at, record): &(u32, &Record)| {
+            let names = || (record.subject.as_str(), record.workload.as_str());
+            at.cmp(&block).then_with(|| names().cmp(&(subject, workload)))
+        };
+        self.latest.binary_search_by(compared).ok()
     }
 
     /// The subject whose sitting ran just before that of this trial, where the machine was not booted
     /// between them and the records say in which order they ran.
     pub(crate) fn predecessor(&self, block: u32, subject: &str, workload: &str) -> Option<&'a str> {
-        self.predecessors.get(&(block, subject, workload)).copied()
+        self.place(block, subject, workload).and_then(|place| self.predecessors[place])
     }
 
     /// Every record that counts, by block, subject and workload.
     pub(crate) fn all(&self) -> impl Iterator<Item = &'a Record> + '_ {
-        self.latest.values().copied()
+        self.latest.iter().map(|(_, record)| *record)
     }
 
     /// The trial, if it ran.
     pub(crate) fn trial(&self, block: u32, subject: &str, workload: &str) -> Option<&'a Record> {
-        self.latest.get(&(block, subject, workload)).copied()
+        self.place(block, subject, workload).map(|place| self.latest[place].1)
     }
 
     /// The trial, if it completed.
