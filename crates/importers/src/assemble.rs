@@ -216,7 +216,7 @@ fn assemble(
 fn ordered_rows(table: &mut ImportedTable) -> (Vec<TableRow>, ImportedOrder) {
     table.put_in_time_order();
     let order = row_order(table);
-    (std::mem::take(&mut table.rows), order)
+    (table.take_rows(), order)
 }
 
 fn unblocked_design(table: &ImportedTable) -> ImportedDesign {

@@ -6,6 +6,9 @@ use crate::table_row::TableRow;
 use model::{ImportedOrder, SharedName};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// So many rows are asked before all are, which takes longer.
+const FIRST_ROWS: usize = 1_000;
+
 /// What is known of the order of these rows: times of a tool tell it as a column of times does. Of rows
 /// in blocks it is that of the subjects of each block, which needs all of a block in one file and, where
 /// no column tells it, what is one record of it in one piece.
@@ -27,6 +30,9 @@ pub(crate) fn row_order(table: &ImportedTable) -> ImportedOrder {
 
 /// Whether no block lies in two files.
 fn are_within_files(table: &ImportedTable) -> bool {
+    if table.files.len() < 2 {
+        return true;
+    }
     let mut files: BTreeMap<Option<&str>, usize> = BTreeMap::new();
     table.rows.iter().enumerate().all(|(row, of_row)| {
         let file = table.files.partition_point(|one| one.first <= row);
@@ -36,20 +42,34 @@ fn are_within_files(table: &ImportedTable) -> bool {
 
 /// Whether the rows of a block, a subject and its levels follow each other.
 pub(crate) fn are_in_one_piece(rows: &[TableRow]) -> bool {
-    let (mut seen, mut last) = (BTreeSet::new(), None);
-    rows.iter().all(|row| {
-        let place = (row.block.as_deref(), row.subject.as_str(), row.levels.as_slice());
-        last.replace(place) == Some(place) || seen.insert(place)
-    })
+    are_together(rows, |row| (row.block.as_deref(), row.subject.as_str(), row.levels.as_slice()))
 }
 
 /// Whether the rows of a block follow each other, those of all of its subjects.
 fn are_blocks_apart(rows: &[TableRow]) -> bool {
-    let (mut seen, mut last) = (BTreeSet::new(), None);
-    rows.iter().all(|row| {
-        let block = row.block.as_deref();
-        last.replace(block) == Some(block) || seen.insert(block)
-    })
+    are_together(rows, |row| row.block.as_deref())
+}
+
+/// Whether rows of one key follow each other.
+fn are_together<'r, K: Ord>(rows: &'r [TableRow], key: impl Fn(&'r TableRow) -> K) -> bool {
+    // Where some do not, the first ones mostly tell.
+    let begin = &rows[..rows.len().min(FIRST_ROWS)];
+    have_one_piece_each(begin, &key) && have_one_piece_each(rows, &key)
+}
+
+/// The same of all rows. There are hundreds of thousands of pieces, of whose keys a set would be as
+/// large as the rows.
+fn have_one_piece_each<'r, K: Ord>(rows: &'r [TableRow], key: &impl Fn(&'r TableRow) -> K) -> bool {
+    let (mut pieces, mut last) = (Vec::new(), None);
+    for row in rows {
+        let own = Some(key(row));
+        if own != last {
+            pieces.push(row);
+        }
+        last = own;
+    }
+    pieces.sort_unstable_by_key(|row| key(row));
+    pieces.windows(2).all(|two| key(two[0]) != key(two[1]))
 }
 
 /// What is said of blocks that all have their subjects in one order.
@@ -190,6 +210,19 @@ mod tests {
         assert_eq!(known(&[passes], Some("sequence")), unknown);
         let repeated = "s,b,v\na,1,5\na,1,7\nb,1,6\nb,1,8\n";
         assert_eq!(known(&[repeated], None).0, ImportedOrder::Rows);
+    }
+
+    #[test]
+    fn rows_behind_the_first_ones_are_in_pieces_or_not_as_those_are() {
+        let row = |subject: &str, block: usize| format!("{subject},{block},{}\n", 5 + block % 4);
+        let count = FIRST_ROWS / 2 + 100;
+        let rows: String =
+            (0..count).flat_map(|block| [row("a", block), row("b", block)]).collect();
+        let of = |last: String| known(&[&format!("s,b,v\n{rows}{last}")], None).0;
+        assert_eq!(of(row("a", count)), ImportedOrder::Rows);
+        assert_eq!(of(row("b", count - 1)), ImportedOrder::Rows);
+        assert_eq!(of(row("a", count - 1)), ImportedOrder::Unknown);
+        assert_eq!(of(row("b", 3)), ImportedOrder::Unknown);
     }
 
     #[test]

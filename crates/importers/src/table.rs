@@ -527,6 +527,12 @@ impl ImportedTable {
         IMPORT_EXPANSION.check(beyond.div_ceil(self.file_bytes.max(1)))
     }
 
+    /// Takes the rows. Names are held by them alone from then on, since no row follows.
+    pub(crate) fn take_rows(&mut self) -> Vec<TableRow> {
+        self.names = HashSet::new();
+        std::mem::take(&mut self.rows)
+    }
+
     /// A name, held once.
     pub(crate) fn shared(&mut self, name: &str) -> SharedName {
         if let Some(known) = self.names.get(name) {
