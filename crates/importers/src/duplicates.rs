@@ -7,6 +7,7 @@ use crate::near_copies::{
 use crate::repeated::{DescribedCopy, digest, repeated};
 use model::{Caveat, CaveatCode, Invocation, Record, SampleData};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// So many records of two subjects are not the same by chance.
 const LEAST_RECORDS: usize = 3;
@@ -50,30 +51,48 @@ pub(crate) struct Copies {
     pub subjects: BTreeSet<String>,
 }
 
+/// What was found so far. Hundreds of thousands of blocks may be others once more, of which a few
+/// are told.
+#[derive(Default)]
+struct FoundCopies<'a> {
+    told: Vec<String>,
+    /// How many are not told.
+    more: usize,
+    /// Whose values they have, those that are not told too.
+    of: BTreeSet<Vec<&'a str>>,
+}
+
+impl<'a> FoundCopies<'a> {
+    fn add(&mut self, (detail, of): DescribedCopy<'a>) {
+        if self.told.len() < TOLD_AT_MOST {
+            self.told.push(detail);
+        } else {
+            self.more += 1;
+        }
+        self.of.insert(of);
+    }
+}
+
 /// What of these records is that of others, value for value.
 pub(crate) fn copied(records: &[Record], has_blocks: bool) -> Copies {
-    let mut found = subjects(records);
+    let mut found = FoundCopies::default();
+    subjects(records).into_iter().for_each(|copy| found.add(copy));
     if has_blocks {
-        found.extend(blocks(records));
-        let scaled = scaled_blocks(records);
-        let known: BTreeSet<Vec<&str>> = found.iter().map(|(_, of)| of.clone()).collect();
-        found.extend(scaled.into_iter().filter(|(_, of)| !known.contains(of)));
+        blocks(records, &mut found);
+        let mut scaled = scaled_blocks(records);
+        scaled.retain(|(_, of)| !found.of.contains(of));
+        scaled.into_iter().for_each(|copy| found.add(copy));
     }
-    found.extend(repeated(records));
-    let mut copies = Copies::default();
-    let mut told = Vec::new();
-    for (detail, of) in found {
-        copies.subjects.extend(of.into_iter().map(str::to_owned));
-        told.push(detail);
-    }
-    let more = told.len().saturating_sub(TOLD_AT_MOST);
-    told.truncate(TOLD_AT_MOST);
+    repeated(records).into_iter().for_each(|copy| found.add(copy));
+    let FoundCopies { mut told, more, of } = found;
     if more > 0 {
         told.push(format!("and {more} more"));
     }
     let caveat = |detail| Caveat::new(CaveatCode::Copied, detail);
-    copies.caveats = told.into_iter().map(caveat).collect();
-    copies
+    Copies {
+        caveats: told.into_iter().map(caveat).collect(),
+        subjects: of.into_iter().flatten().map(str::to_owned).collect(),
+    }
 }
 
 /// Two subjects with the same values on one workload.
@@ -182,56 +201,87 @@ fn near_copies<'a>(
 /// Subject, workload and what was measured.
 type MeasuredTrial<'a> = (&'a str, &'a str, &'a [Invocation]);
 
-/// Two blocks in which every subject has the same values on every workload.
-fn blocks(records: &[Record]) -> Vec<DescribedCopy<'_>> {
-    let mut by_block: BTreeMap<u32, Vec<MeasuredTrial<'_>>> = BTreeMap::new();
-    for record in records {
-        let place = (record.subject.as_str(), record.workload.as_str(), &*record.invocations);
-        by_block.entry(record.block).or_default().push(place);
+/// The records of a block, by subject and workload.
+struct MeasuredBlock<'r, 'a>(&'r [&'a Record]);
+
+impl<'a> MeasuredBlock<'_, 'a> {
+    fn number(&self) -> u32 {
+        self.0[0].block
     }
-    let mut all: Vec<(u64, u32, Vec<_>)> = by_block
-        .into_iter()
-        .filter(|(_, places)| places.len() > 1 && places.iter().all(|(.., one)| is_telling(one)))
-        .map(|(block, mut places)| {
-            places.sort_by_key(|(subject, workload, _)| (*subject, *workload));
-            (digest(&places), block, places)
-        })
+
+    fn trials(&self) -> impl Iterator<Item = MeasuredTrial<'a>> {
+        let trial = |record: &&'a Record| -> MeasuredTrial<'a> {
+            let record: &'a Record = record;
+            (record.subject.as_str(), record.workload.as_str(), &*record.invocations)
+        };
+        self.0.iter().map(trial)
+    }
+}
+
+impl PartialEq for MeasuredBlock<'_, '_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.trials().eq(other.trials())
+    }
+}
+
+/// As the list of its trials.
+impl fmt::Debug for MeasuredBlock<'_, '_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.trials()).finish()
+    }
+}
+
+/// Two blocks in which every subject has the same values on every workload.
+fn blocks<'a>(records: &'a [Record], found: &mut FoundCopies<'a>) {
+    let mut sorted: Vec<&Record> = records.iter().collect();
+    // Records of one trial stay in their order.
+    sorted.sort_by(|one, other| {
+        let names = |record: &'a Record| (record.subject.as_str(), record.workload.as_str());
+        one.block.cmp(&other.block).then_with(|| names(one).cmp(&names(other)))
+    });
+    let is_telling =
+        |of_block: &&[&Record]| of_block.iter().all(|record| is_telling(&record.invocations));
+    let mut all: Vec<(u64, MeasuredBlock<'_, 'a>)> = sorted
+        .chunk_by(|one, other| one.block == other.block)
+        .filter(|of_block| of_block.len() > 1)
+        .filter(is_telling)
+        .map(|of_block| (digest(&MeasuredBlock(of_block)), MeasuredBlock(of_block)))
         .collect();
-    all.sort_by_key(|(digest, block, _)| (*digest, *block));
-    let groups: Vec<&[_]> = all.chunk_by(|one, other| one.2 == other.2).collect();
+    all.sort_by_key(|(digest, block)| (*digest, block.number()));
+    let groups: Vec<&[_]> = all.chunk_by(|one, other| one.1 == other.1).collect();
     let again = all.len() - groups.len();
     if again == 0 || groups.len() < 2 {
-        return Vec::new();
+        return;
     }
-    let chances = chances_of_values(groups.iter().flat_map(|group| &group[0].2));
-    let chance_of = |places: &[MeasuredTrial<'_>]| -> f64 {
-        places.iter().map(|trial| chance_of_trial(trial, &chances)).product()
+    let chances = chances_of_values(groups.iter().flat_map(|group| group[0].1.trials()));
+    let chance_of = |block: &MeasuredBlock<'_, '_>| -> f64 {
+        block.trials().map(|trial| chance_of_trial(trial, &chances)).product()
     };
     let repeated = groups.iter().filter(|group| group.len() > 1);
-    let chance = repeated.map(|group| chance_of(&group[0].2)).fold(0.0, f64::max);
+    let chance = repeated.map(|group| chance_of(&group[0].1)).fold(0.0, f64::max);
     if poisson_tail(pairs_of(all.len()) * chance, again) >= LEAST_BLOCK_CHANCE {
-        return Vec::new();
+        return;
     }
-    let same = all.windows(2).filter(|pair| pair[0].2 == pair[1].2);
-    same.map(|pair| {
-        let detail = format!("block {} is block {} once more", pair[1].1 + 1, pair[0].1 + 1);
-        let mut of: Vec<&str> = pair[0].2.iter().map(|(subject, ..)| *subject).collect();
+    for pair in all.windows(2).filter(|pair| pair[0].1 == pair[1].1) {
+        let [one, other] = [&pair[0].1, &pair[1].1];
+        let detail =
+            format!("block {} is block {} once more", other.number() + 1, one.number() + 1);
+        let mut of: Vec<&str> = one.trials().map(|(subject, ..)| subject).collect();
         of.dedup();
-        (detail, of)
-    })
-    .collect()
+        found.add((detail, of));
+    }
 }
 
 /// Subject, workload and metric, with what one value of them has by chance.
 type ValueChances<'a> = BTreeMap<(&'a str, &'a str, &'a str), f64>;
 
 /// Of blocks that are different ones: copies make the values of a block denser than they are.
-fn chances_of_values<'a>(trials: impl Iterator<Item = &'a MeasuredTrial<'a>>) -> ValueChances<'a> {
+fn chances_of_values<'a>(trials: impl Iterator<Item = MeasuredTrial<'a>>) -> ValueChances<'a> {
     let mut values: BTreeMap<(&str, &str, &str), Vec<f64>> = BTreeMap::new();
     for (subject, workload, invocations) in trials {
         for sample in invocations.iter().flat_map(|one| &one.samples) {
             if let SampleData::Values(all) = &sample.data {
-                let place = (*subject, *workload, sample.source.as_str());
+                let place = (subject, workload, sample.source.as_str());
                 values.entry(place).or_default().extend(all.iter());
             }
         }
@@ -243,7 +293,7 @@ fn chances_of_values<'a>(trials: impl Iterator<Item = &'a MeasuredTrial<'a>>) ->
 /// chance, since one may follow from another. The counts of a histogram are many and have a small one; a
 /// quotient and a share show nothing.
 fn chance_of_trial(
-    (subject, workload, invocations): &MeasuredTrial<'_>,
+    (subject, workload, invocations): MeasuredTrial<'_>,
     chances: &ValueChances<'_>,
 ) -> f64 {
     let mut of_metrics: BTreeMap<&str, f64> = BTreeMap::new();
@@ -251,7 +301,7 @@ fn chance_of_trial(
         let source = sample.source.as_str();
         let chance = match &sample.data {
             SampleData::Values(values) => {
-                let one = chances.get(&(*subject, *workload, source)).copied();
+                let one = chances.get(&(subject, workload, source)).copied();
                 one.unwrap_or(1.0).powi(values.len().min(MOST_POWER) as i32)
             }
             SampleData::Histogram(_) => CHANCE_OF_COUNTS,
@@ -416,8 +466,13 @@ mod tests {
         blocks_told(&records)
     }
 
+    /// What is told of blocks, and a word for each of which nothing is.
     fn blocks_told(records: &[Record]) -> Vec<String> {
-        blocks(records).into_iter().map(|one| one.0).collect()
+        let mut found = FoundCopies::default();
+        blocks(records, &mut found);
+        let FoundCopies { told, more, .. } = found;
+        assert!(told.len() <= TOLD_AT_MOST);
+        told.into_iter().chain(std::iter::repeat_n("more".to_owned(), more)).collect()
     }
 
     /// Whole numbers that are spread over 30 of them: of 190 pairs of 20 blocks one is equal in both
