@@ -15,6 +15,7 @@
 //! The kernel counts the largest resident set of a child from that of the process that starts it, so
 //! inputs are written piece by piece and never held here.
 
+mod blocks;
 mod products;
 mod workbooks;
 
@@ -242,6 +243,13 @@ mod whole {
     #[test]
     fn a_table_of_half_a_million_rows_is_imported_and_judged_within_its_memory() {
         import_table(500_000);
+    }
+
+    #[test]
+    fn a_table_of_a_hundred_thousand_blocks_is_imported_and_judged_within_its_memory() {
+        for different in [1_000, 100_000] {
+            blocks::import_blocks(100_000, different);
+        }
     }
 
     #[test]
