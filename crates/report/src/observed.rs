@@ -136,14 +136,21 @@ pub(crate) fn disturbed(
     (Extent::of(amounts.into_iter(), Option::is_some), most)
 }
 
+/// What the records of each block tell, which come in their order; by block. An import has hundreds
+/// of thousands of blocks, of which nothing else is held.
+fn of_blocks<'r, T>(report: &'r Report, told: impl Fn(&[&'r Record]) -> T) -> Vec<T> {
+    let mut records: Vec<&Record> = report.records.iter().collect();
+    records.sort_by_key(|record| record.block);
+    records.chunk_by(|one, other| one.block == other.block).map(told).collect()
+}
+
 /// The subjects of each block in the order in which they ran, and whether each has a place of its
 /// own (`records.position`); of a trial that ran again the last one counts.
-fn orders(report: &Report) -> BTreeMap<u32, (Vec<&str>, bool)> {
-    let mut places: BTreeMap<u32, BTreeMap<&str, u32>> = BTreeMap::new();
-    for record in &report.records {
-        places.entry(record.block).or_default().insert(&record.subject, record.position);
-    }
-    places.into_iter().map(|(block, of_block)| (block, order(of_block))).collect()
+fn orders(report: &Report) -> Vec<(Vec<&str>, bool)> {
+    of_blocks(report, |of_block| {
+        let places = of_block.iter().map(|record| (record.subject.as_str(), record.position));
+        order(places.collect())
+    })
 }
 
 fn order(places: BTreeMap<&str, u32>) -> (Vec<&str>, bool) {
@@ -156,32 +163,30 @@ fn order(places: BTreeMap<&str, u32>) -> (Vec<&str>, bool) {
 
 /// Blocks whose records give each subject a place of its own (`records.position`).
 pub(crate) fn places(report: &Report) -> Extent {
-    Extent::of(orders(report).into_values(), |(_, is_whole)| *is_whole)
+    Extent::of(orders(report).into_iter(), |(_, is_whole)| *is_whole)
 }
 
-/// Each block, and whether it is whole: it holds a completed trial for each of its workloads of every
+/// Whether each block is whole: it holds a completed trial for each of its workloads of every
 /// subject that this one runs for (`records.outcome`); of a trial that ran again the last one counts.
-fn wholeness(report: &Report) -> BTreeMap<u32, bool> {
-    let mut trials: BTreeMap<u32, BTreeMap<(&str, &str), bool>> = BTreeMap::new();
-    for record in &report.records {
-        let is_completed = record.outcome == Outcome::Completed;
-        let key = (record.subject.as_str(), record.workload.as_str());
-        trials.entry(record.block).or_default().insert(key, is_completed);
-    }
-    let is_whole = |of_block: &BTreeMap<(&str, &str), bool>| {
-        let workloads: BTreeSet<&str> = of_block.keys().map(|(_, workload)| *workload).collect();
+fn wholeness(report: &Report) -> Vec<bool> {
+    of_blocks(report, |of_block| {
+        let mut trials: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+        for record in of_block {
+            let is_completed = record.outcome == Outcome::Completed;
+            trials.insert((record.subject.as_str(), record.workload.as_str()), is_completed);
+        }
+        let workloads: BTreeSet<&str> = trials.keys().map(|(_, workload)| *workload).collect();
         report.subjects.iter().all(|subject| {
             let mut own =
                 workloads.iter().filter(|workload| report.runs_for(workload, &subject.id));
-            own.all(|workload| of_block.get(&(subject.id.as_str(), *workload)) == Some(&true))
+            own.all(|workload| trials.get(&(subject.id.as_str(), *workload)) == Some(&true))
         })
-    };
-    trials.iter().map(|(block, of_block)| (*block, is_whole(of_block))).collect()
+    })
 }
 
 /// Blocks that hold a completed trial of every subject (`records.outcome`).
 pub(crate) fn whole_blocks(report: &Report) -> Extent {
-    Extent::of(wholeness(report).into_values(), |is_whole| *is_whole)
+    Extent::of(wholeness(report).into_iter(), |is_whole| *is_whole)
 }
 
 /// Whether the records show blocks as slots of time in which each subject ran once, in more than
@@ -191,11 +196,10 @@ pub(crate) fn has_varied_order(report: &Report) -> bool {
     if Provenance::of(report).is_imported() {
         return false;
     }
-    let (orders, whole) = (orders(report), wholeness(report));
-    let whole: Vec<&u32> =
-        whole.iter().filter(|(_, is_whole)| **is_whole).map(|(block, _)| block).collect();
-    let of_whole = whole.iter().filter_map(|block| orders.get(*block));
-    let distinct: BTreeSet<&Vec<&str>> = of_whole.map(|(order, _)| order).collect();
+    let orders = orders(report);
+    let of_whole = orders.iter().zip(wholeness(report)).filter(|(_, is_whole)| *is_whole);
+    let whole: Vec<&Vec<&str>> = of_whole.map(|((order, _), _)| order).collect();
+    let distinct: BTreeSet<&Vec<&str>> = whole.iter().copied().collect();
     let is_varied = whole.len() >= LEAST_ORDERS && distinct.len() > 1;
     places(report).is_all() && is_varied
 }
