@@ -5,7 +5,8 @@ use crate::family::{Family, holm_levels, holm_of, q_values_of};
 use crate::fragility::block_caveat;
 use crate::pairs::Pairs;
 use crate::rulebook::{
-    Basis, Evidence, LevelsLeft, Ruling, further, infer, obstacles, owed_to_choice, rule,
+    Basis, Evidence, LevelsLeft, Ruling, degenerate_caveat, further, infer, obstacles,
+    owed_to_choice, rule,
 };
 use crate::without_each::{FamilyPosition, without_each};
 use model::{
@@ -62,8 +63,11 @@ pub(crate) fn judge_members(family: &[&Comparison<'_>], alpha: f64) -> Vec<Findi
         }
         let mut finding = finding(comparison, &ruling, alpha, family.len());
         finding.further_obstacles = further(&ruling, &raised);
+        if let Some(caveat) = degenerate_caveat(signals, &ruling) {
+            finding.note_caveat(caveat);
+        }
         if !ruling.is_forbidden() {
-            for caveat in sensitivity(comparison, outcome, &left_out) {
+            if let Some(caveat) = fragile(comparison, outcome, &left_out) {
                 finding.note_caveat(caveat);
             }
             if let Some(caveat) = comparison.skewed(alpha) {
@@ -112,26 +116,14 @@ pub(crate) fn judge_screen(screen: &[Comparison<'_>], alpha: f64) -> Vec<Finding
         .collect()
 }
 
-/// What a verdict hangs on, and what does not vary.
-fn sensitivity(comparison: &Comparison<'_>, outcome: Verdict, left_out: &[LeftOut]) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    if comparison.test.is_none() {
-        return caveats;
-    }
-    if comparison.pooled.is_some() {
-        if comparison.signals.is_degenerate {
-            let detail = "no block changes the difference of the percentiles of all together";
-            caveats.push(Caveat::new(CaveatCode::Degenerate, detail));
-        }
-        return caveats;
-    }
-    if comparison.signals.is_degenerate {
-        caveats.push(Caveat::new(CaveatCode::Degenerate, "every block gave the same difference"));
+/// The block that a verdict hangs on; nothing is asked of a percentile of all blocks together.
+fn fragile(comparison: &Comparison<'_>, outcome: Verdict, left_out: &[LeftOut]) -> Option<Caveat> {
+    if comparison.test.is_none() || comparison.pooled.is_some() {
+        return None;
     }
     let count = comparison.pairs.differences.len();
     let labels = replicate_labels(&comparison.pairs.blocks, count);
-    caveats.extend(block_caveat(left_out, &labels, outcome));
-    caveats
+    block_caveat(left_out, &labels, outcome)
 }
 
 /// Numbers of the blocks, from 1, where they are the replicates.

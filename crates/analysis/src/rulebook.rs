@@ -23,7 +23,7 @@ pub(crate) use signals::{
 };
 
 use inference::SMALL_DIFFERENCE;
-use model::{Caveat, Finding, Forbidden, Obstacle, Strength, Verdict};
+use model::{Caveat, CaveatCode, Finding, Forbidden, Obstacle, Strength, Verdict};
 
 /// The verdict that an obstacle leaves of an outcome, where it decides.
 fn decided(obstacle: Obstacle, outcome: Verdict) -> Option<Verdict> {
@@ -101,6 +101,20 @@ pub(crate) fn further(ruling: &Ruling, raised: &[Raised]) -> Vec<Obstacle> {
     further
 }
 
+/// What is told of replicates that do not vary. Where every verdict on pairs or on a sum is
+/// forbidden, what forbids it is told alone.
+pub(crate) fn degenerate_caveat(signals: &Signals, ruling: &Ruling) -> Option<Caveat> {
+    let detail = match &signals.numbers {
+        Numbers::Samples(_) => "the replicates do not vary",
+        Numbers::Pairs(_) | Numbers::Sum { .. } if ruling.is_forbidden() => return None,
+        Numbers::Pairs(numbers) if numbers.is_pooled => {
+            "no block changes the difference of the percentiles of all together"
+        }
+        Numbers::Pairs(_) | Numbers::Sum { .. } => "every block gave the same difference",
+    };
+    signals.is_degenerate.then(|| Caveat::new(CaveatCode::Degenerate, detail))
+}
+
 /// Adds an obstacle to a finding that has its verdict, by the same rule: a stronger obstacle that
 /// decided before it stays the reason.
 pub(crate) fn impose(finding: &mut Finding, raised: &Raised) {
@@ -129,7 +143,7 @@ pub(crate) fn impose(finding: &mut Finding, raised: &Raised) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{CaveatCode, Doubt};
+    use model::Doubt;
 
     /// Every statistical outcome.
     const OUTCOMES: [(Verdict, Option<Strength>); 6] = [
@@ -219,6 +233,39 @@ mod tests {
                 let weakened = given.1.map(|_| Strength::Detectable);
                 assert_eq!(ruling.strength, if is_unclear { weakened } else { given.1 });
             }
+        }
+    }
+
+    #[test]
+    fn what_does_not_vary_is_told_and_beside_what_forbids_every_verdict_of_samples_alone() {
+        let pairs = |is_pooled| {
+            Numbers::Pairs(PairNumbers { is_pooled, pairs: 12, ..PairNumbers::default() })
+        };
+        let samples = Numbers::Samples(SampleNumbers::default());
+        let sum = Numbers::Sum { replicates: 12, component: None };
+        let one = Some("every block gave the same difference");
+        let pooled = Some("no block changes the difference of the percentiles of all together");
+        let replicates = Some("the replicates do not vary");
+        for (numbers, free, forbidden) in [
+            (pairs(false), one, None),
+            (pairs(true), pooled, None),
+            (sum, one, None),
+            (samples, replicates, replicates),
+        ] {
+            let told = |signals: &Signals, all: &[Raised]| {
+                degenerate_caveat(signals, &rule(outcome(OUTCOMES[0]), all)).map(|caveat| {
+                    assert_eq!(caveat.code, CaveatCode::Degenerate);
+                    caveat.detail
+                })
+            };
+            let varied = Signals::of(numbers);
+            let same = Signals { is_degenerate: true, ..varied.clone() };
+            assert_eq!(told(&same, &[]).as_deref(), free, "{same:?}");
+            let one_step = [raised(Obstacle::OneStep)];
+            assert_eq!(told(&same, &one_step).as_deref(), free, "{same:?}");
+            let failed = [raised(Obstacle::FailedControl)];
+            assert_eq!(told(&same, &failed).as_deref(), forbidden, "{same:?}");
+            assert_eq!(told(&varied, &[]), None, "{varied:?}");
         }
     }
 

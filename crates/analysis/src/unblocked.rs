@@ -25,7 +25,8 @@ use crate::pairs::LEAST_SHOWN;
 use crate::quality::unequal_mixes;
 use crate::ranking::rankings;
 use crate::rulebook::{
-    Basis, Evidence, LevelsLeft, Signals, Unchosen, further, infer, obstacles, owed_to_choice, rule,
+    Basis, Evidence, LevelsLeft, Signals, Unchosen, degenerate_caveat, further, infer, obstacles,
+    owed_to_choice, rule,
 };
 use crate::trial_facts::{
     at_strictest_level, copied, doubts, is_order_chosen, parts, strictest_alpha, unchosen,
@@ -261,7 +262,8 @@ fn finding(
     let is_unclear = signals.is_unclear() || noise.is_unclear || owed.is_unclear;
     let ruling = rule(infer(evidence), &raised).clear_unless(is_unclear);
     let further = further(&ruling, &raised);
-    let caveats = samples.caveats(&signals, &raised, noise.caveats, strict);
+    let told = noise.caveats.into_iter().chain(degenerate_caveat(&signals, &ruling));
+    let caveats = samples.caveats(&signals, &raised, told, strict);
     let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
     let test = test.filter(|_| !hides_value);
     let value = |side: usize| samples.value(side).filter(|_| !hides_value);

@@ -12,8 +12,8 @@ use crate::quality::widened;
 use crate::questions::{Asked, every_pair};
 use crate::ranking::{co_best, ranking};
 use crate::rulebook::{
-    Basis, Evidence, LevelsLeft, Numbers, Ruling, Signals, Unchosen, infer, obstacles,
-    owed_to_choice, rule, stopping,
+    Basis, Evidence, LevelsLeft, Numbers, Ruling, Signals, Unchosen, degenerate_caveat, infer,
+    obstacles, owed_to_choice, rule, stopping,
 };
 use crate::sum_order::{OrderOfSum, SumOfParts};
 use crate::sums::PassedOn;
@@ -290,10 +290,7 @@ impl Sum {
         let mut caveats = self.told(&signals);
         caveats.extend(skewed);
         caveats.extend(ruling.caveat.clone());
-        if signals.is_degenerate && !ruling.is_forbidden() {
-            let detail = "every block gave the same difference";
-            caveats.push(Caveat::new(CaveatCode::Degenerate, detail));
-        }
+        caveats.extend(degenerate_caveat(&signals, &ruling));
         let is_decided = ruling.verdict == Verdict::Equivalent && !signals.is_degenerate;
         let levels = [plan.alpha, plan.alpha / family.max(1) as f64];
         let effect = self.test.as_ref().map(|test| Effect {

@@ -196,17 +196,17 @@ impl Samples<'_> {
         }
     }
 
-    /// The warnings: of the design, of the signals, of steps against this margin on the scale of
-    /// logarithms, and of every obstacle.
+    /// The warnings: those that are `told` of noise and of what does not vary, of the design, of
+    /// the signals, of steps against this margin on the scale of logarithms, and of every obstacle.
     pub(super) fn caveats(
         &self,
         signals: &Signals,
         raised: &[Raised],
-        of_noise: Vec<Caveat>,
+        told: impl IntoIterator<Item = Caveat>,
         theta: f64,
     ) -> Vec<Caveat> {
         let mut caveats = signals.caveats();
-        caveats.extend(of_noise);
+        caveats.extend(told);
         caveats.extend(self.emulated.clone());
         caveats.push(Caveat::new(
             CaveatCode::UnblockedDesign,
@@ -225,9 +225,6 @@ impl Samples<'_> {
         }
         if signals.is_coarse || signals.is_step_unknown {
             caveats.extend(self.steps(theta).caveat());
-        }
-        if signals.is_degenerate {
-            caveats.push(Caveat::new(CaveatCode::Degenerate, "the replicates do not vary"));
         }
         caveats.extend(raised.iter().filter_map(|one| one.caveat.clone()));
         caveats.sort();
