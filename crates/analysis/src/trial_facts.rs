@@ -4,8 +4,8 @@
 
 use crate::rulebook::Unchosen;
 use model::{
-    Caveat, DEFAULT_ALPHA, DecidingFact, Doubt, ImportFact, Imported, ImportedDesign, Metric, Plan,
-    Question, Record, TrialFact, UnlikeMix,
+    Caveat, DEFAULT_ALPHA, Doubt, ImportFact, Imported, ImportedDesign, Metric, Plan, Question,
+    Record, TrialFact, UnlikeMix,
 };
 use stats::ln;
 use std::borrow::Cow;
@@ -26,13 +26,9 @@ pub(crate) fn is_resumed(record: &Record) -> bool {
     record.facts.contain(&TrialFact::Resumed)
 }
 
-/// The caveat of an emulated processor that ran it: the record's own, where it has one.
+/// What is told of an emulated processor that ran it; none where no such one did.
 pub(crate) fn emulation(record: &Record) -> Option<Caveat> {
-    let code = TrialFact::Emulated.caveat_code();
-    is_emulated(record).then(|| {
-        let own = record.caveats.iter().find(|caveat| caveat.code == code);
-        own.cloned().unwrap_or_else(|| Caveat::new(code, "an emulated processor"))
-    })
+    record.caveat_of(TrialFact::Emulated, "an emulated processor")
 }
 
 /// The facts that an import established.
@@ -154,7 +150,8 @@ mod tests {
     use crate::fixtures::{metric, plan, record};
     use crate::{GateLimit, gate, judge, withhold};
     use model::{
-        DecidingFacts, Direction, Histogram, ImportedOrder, NumberOrigin, Reduction, Sample,
+        DecidingFact, DecidingFacts, Direction, Histogram, ImportedOrder, NumberOrigin, Reduction,
+        Sample,
     };
 
     /// Ten replicates of `a` and of `b`, which takes a fifth less, in turns.

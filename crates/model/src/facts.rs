@@ -246,6 +246,22 @@ mod tests {
     }
 
     #[test]
+    fn a_fact_is_said_by_its_records_own_caveat_or_in_other_words_and_what_was_not_met_by_none() {
+        for fact in trial_facts() {
+            let own = Caveat::new(fact.caveat_code(), "its own");
+            let mut record = record();
+            record.caveats.push(own.clone());
+            assert_eq!(record.caveat_of(fact, "else"), None, "a caveat alone says nothing");
+            record.facts.establish(fact);
+            record.caveats.push(Caveat::new(fact.caveat_code(), "again"));
+            assert_eq!(record.caveat_of(fact, "else"), Some(own));
+            record.caveats.clear();
+            let other = Caveat::new(fact.caveat_code(), "else");
+            assert_eq!(record.caveat_of(fact, "else"), Some(other));
+        }
+    }
+
+    #[test]
     fn facts_are_read_again_whatever_becomes_of_their_caveats_and_none_leaves_no_trace() {
         let mut imported: Imported = serde_json::from_str(IMPORTED).unwrap();
         assert_eq!(serde_json::to_string(&imported).unwrap(), IMPORTED);

@@ -80,6 +80,16 @@ impl Circumstances {
         self.caveats.push(caveat);
     }
 
+    /// What says a fact that it met: its own caveat, or one of these words where it has none. None
+    /// of what it did not meet, whatever its caveats say.
+    pub fn caveat_of(&self, fact: TrialFact, otherwise: &str) -> Option<Caveat> {
+        let code = fact.caveat_code();
+        self.facts.contain(&fact).then(|| {
+            let own = self.caveats.iter().find(|caveat| caveat.code == code);
+            own.cloned().unwrap_or_else(|| Caveat::new(code, otherwise))
+        })
+    }
+
     /// Those of a completed trial of which nothing else is known.
     pub fn of(subject: &str, workload: &str) -> Self {
         Self {
