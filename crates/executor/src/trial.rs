@@ -9,8 +9,10 @@ use crate::left_processes::LeftProcesses;
 use crate::long_lived_service::LongLivedSlot;
 use crate::standstill::Standstill;
 use crate::trial_resources::TrialResources;
-use contract::{Error, Event, Lost, NOT_PUT_BACK, Phase, Result};
-use model::{Caveat, Invocation, Level, LevelReading, Outcome, Record, StorageKind, Trial};
+use contract::{Cost, Error, Event, Lost, NOT_PUT_BACK, Phase, Result, TrialCatalogue};
+use model::{
+    Caveat, Invocation, Level, LevelReading, Outcome, Record, StorageKind, Trial, TrialFact,
+};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -37,6 +39,8 @@ struct Progress {
     left: LeftProcesses,
     /// What held levels turned out to be.
     facts: BTreeMap<String, String>,
+    /// The probe that was attached and acts on every event.
+    observer: Option<&'static str>,
 }
 
 impl Progress {
@@ -47,6 +51,9 @@ impl Progress {
         record.invocations = self.invocations.into();
         record.levels = self.levels;
         record.fingerprint_difference = self.facts;
+        if let Some(probe) = self.observer {
+            record.note_fact(TrialFact::Observed, format!("the probe {probe}"));
+        }
         for caveat in self.caveats.into_iter().chain(left) {
             record.note_caveat(caveat);
         }
@@ -261,6 +268,12 @@ impl TrialRun<'_> {
     }
 }
 
+/// The first of these probes that acts on every event.
+fn observer(catalogue: &TrialCatalogue, probes: &[String]) -> Option<&'static str> {
+    let mut each = probes.iter().filter_map(|id| catalogue.probe(id));
+    each.find(|probe| probe.cost() == Cost::PerEvent).map(|probe| probe.describe().id)
+}
+
 /// The beginning of the names of a trial's files.
 fn stem(trial: &Trial) -> String {
     format!("{:03}-{}-{}", trial.block + 1, trial.subject.id, trial.workload.label)
@@ -300,8 +313,56 @@ fn check_scheduler(
 mod tests {
     use super::*;
     use crate::trial_resources::HeldLevel;
-    use contract::Held;
-    use model::{CaveatCode, Circumstances, TrialFact};
+    use contract::{AttachedProbe, Description, Held, Probe, ProbeTarget, Requirement};
+    use model::{CaveatCode, Circumstances, Metric};
+
+    /// A probe of this cost that nobody attaches.
+    struct Costing(&'static Description, Cost);
+
+    impl Probe for Costing {
+        fn describe(&self) -> &'static Description {
+            self.0
+        }
+
+        fn metrics(&self) -> Vec<Metric> {
+            Vec::new()
+        }
+
+        fn cost(&self) -> Cost {
+            self.1
+        }
+
+        fn requires(&self) -> Vec<Requirement> {
+            Vec::new()
+        }
+
+        fn attach(&self, _: &Machine, _: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
+            Err(Error::usage("cannot attach a probe", "it is one of a test", ""))
+        }
+    }
+
+    static PROBES: &[&dyn Probe] = &[
+        &Costing(&Description { id: "counter", summary: "", doc: "" }, Cost::BeforeAfter),
+        &Costing(&Description { id: "tracer", summary: "", doc: "" }, Cost::PerEvent),
+    ];
+
+    #[test]
+    fn a_trial_with_a_probe_that_acts_on_every_event_was_observed_and_no_other() {
+        let catalogue = TrialCatalogue { workloads: &[], factors: &[], probes: PROBES };
+        let of = |probes: &[&str]| {
+            let probes: Vec<String> = probes.iter().map(|id| (*id).to_owned()).collect();
+            let observer = observer(&catalogue, &probes);
+            let mut record = Record::from(Circumstances::of("a", "w"));
+            Progress { observer, ..Progress::default() }.note_in(&mut record);
+            record
+        };
+        let counted = of(&["counter"]);
+        assert!(counted.caveats.is_empty());
+        assert!(!counted.facts.contain(&TrialFact::Observed));
+        let observed = of(&["counter", "tracer"]);
+        assert_eq!(observed.caveats, [Caveat::new(CaveatCode::ObserverCost, "the probe tracer")]);
+        assert!(observed.facts.contain(&TrialFact::Observed));
+    }
 
     #[test]
     fn a_caveat_of_a_trial_decides_although_the_record_gets_another_fact_later() {

@@ -1,7 +1,8 @@
 //! One invocation of a trial: start, prepare, run, read levels meanwhile, stop.
 
 use super::{
-    LEVEL_CHANGED, LEVEL_NOT_SET, LONGEST_WAIT, Stop, TrialRun, check_levels, check_scheduler, stem,
+    LEVEL_CHANGED, LEVEL_NOT_SET, LONGEST_WAIT, Stop, TrialRun, check_levels, check_scheduler,
+    observer, stem,
 };
 use crate::child::{RoleChild, Waited};
 use crate::context::make_scratch;
@@ -98,6 +99,7 @@ impl TrialRun<'_> {
             cpus: machine.online_cpus().map_err(Error::from)?,
         };
         let probes = self.attach_probes(&target)?;
+        self.progress.observer = observer(self.context.catalogue(), &self.trial.probes);
         let groups = (target.cgroups, launch.server_groups.clone());
         let is_main_thread_apart = launch.policy == Some(sys::Policy::Deadline) || has_service;
         child.send(&LoadOrder {
