@@ -9,7 +9,7 @@ use crate::resolution::{Measurements, Steps};
 use crate::rulebook::Raised;
 use crate::trial_facts::unlike_mix;
 use model::{
-    BlockEffect, Caveat, CaveatCode, Obstacle, Plan, Reduction, Role, Unit, WorkloadPlan,
+    BlockEffect, Caveat, CaveatCode, Obstacle, Plan, Reduction, Role, Unit,
     round_significant as round,
 };
 use stats::{
@@ -104,7 +104,7 @@ pub(crate) fn warnings(
         quantised(pairs, steps),
         outliers(pairs),
         clamped(pairs),
-        closed_loop(asked.workload, asked.metric.reduction),
+        closed_loop(asked.workload.is_closed_loop, asked.metric.reduction),
     ]
     .into_iter()
     .flatten()
@@ -232,8 +232,9 @@ fn clamped(pairs: &Pairs) -> Option<Caveat> {
     })
 }
 
-fn closed_loop(workload: &WorkloadPlan, reduction: Reduction) -> Option<Caveat> {
+/// That a load which waits for each answer hides its own pauses from a percentile.
+pub(crate) fn closed_loop(is_closed_loop: bool, reduction: Reduction) -> Option<Caveat> {
     let is_tail = matches!(reduction, Reduction::Quantile(_));
-    (is_tail && workload.is_closed_loop)
-        .then(|| Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer".to_owned()))
+    (is_tail && is_closed_loop)
+        .then(|| Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer"))
 }

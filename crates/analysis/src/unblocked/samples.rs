@@ -2,7 +2,7 @@
 
 use crate::failures::failed_unlike;
 use crate::pairs::tail;
-use crate::quality::{FINEST_THETA, is_drift};
+use crate::quality::{FINEST_THETA, closed_loop, is_drift};
 use crate::resolution::{Measurements, Steps};
 use crate::rulebook::{ByRanks, Numbers, Raised, SampleNumbers, Signals, Survivors};
 use model::{Caveat, CaveatCode, Metric, Question, Reduction, Tail, round_significant as round};
@@ -219,10 +219,7 @@ impl Samples<'_> {
             let detail = format!("{} trials failed", self.failed[0] + self.failed[1]);
             caveats.push(Caveat::new(CaveatCode::ConditionalSuccess, detail));
         }
-        let is_tail = matches!(self.metric.reduction, Reduction::Quantile(_));
-        if is_tail && self.is_closed_loop {
-            caveats.push(Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer"));
-        }
+        caveats.extend(closed_loop(self.is_closed_loop, self.metric.reduction));
         if signals.is_coarse || signals.is_step_unknown {
             caveats.extend(self.steps(theta).caveat());
         }
