@@ -179,12 +179,10 @@ mod tests {
     use model::{Plan, VmSettings};
     use store::Campaign;
 
-    /// One trial, which nobody ran.
-    const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"vm","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[{"id":"a","levels":{},"is_control":false}],"workloads":[{"label":"w","uses":"w","parameters":{},"invocations":1,"metrics":[],"primary":[],"background":null,"subjects":[],"expected_ns":1,"time_limit_ns":1,"is_closed_loop":false}],"blocks":[{"index":0,"sittings":[{"subject":"a","workloads":["w"]}]}],"probes":[],"settle_ns":0,"notes":[]}"#;
-
     #[test]
     fn of_guests_that_were_interrupted_nobody_knows_whether_their_processor_is_a_real_one() {
-        let host: Plan = serde_json::from_str(PLAN).unwrap();
+        let workloads = vec![fixtures::workload("w", Vec::new())];
+        let host = fixtures::plan(fixtures::subjects(&["a"]), workloads, 1);
         let guest = Plan { vm: Some(VmSettings::default()), ..host.clone() };
         for (plan, origin) in [(guest, NumberOrigin::Unknown), (host, NumberOrigin::Measured)] {
             let results = tempfile::tempdir().unwrap();
