@@ -3,19 +3,21 @@
 //! Modules with the same parent are checked, at every depth of every crate; what a submodule
 //! imports counts as imported by the module that it is in. A module and its own submodules may
 //! import each other, since a submodule sees what its parent keeps private; only where entries of
-//! a registry lie in one folder, and of what decides verdicts, their parent is checked too.
+//! a registry lie in one folder, of a trial, and of what decides verdicts, their parent is checked
+//! too.
 
 use super::imports::{Import, ModulePath, crates, imports};
 use super::tree::SourceFile;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
-/// Parents of a registry's entries, and of what decides verdicts: they may import from their
-/// submodules, and these import nothing that they define.
+/// Parents of a registry's entries, of the parts of a trial, and of what decides verdicts: they may
+/// import from their submodules, and these import nothing that they define.
 const WITH_PARENT: &[(&str, &str)] = &[
     ("crates/analysis", "claims"),
     ("crates/analysis", "rulebook"),
     ("crates/analysis", "unblocked"),
+    ("crates/executor", "trial"),
     ("crates/report", "checks"),
     ("crates/report", "render"),
     ("crates/schedlab", "commands"),

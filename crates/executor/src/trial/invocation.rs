@@ -1,9 +1,7 @@
 //! One invocation of a trial: start, prepare, run, read levels meanwhile, stop.
 
-use super::{
-    LEVEL_CHANGED, LEVEL_NOT_SET, LONGEST_WAIT, Stop, TrialRun, check_levels, check_scheduler,
-    observer, stem,
-};
+use super::stop::{LEVEL_CHANGED, LEVEL_NOT_SET, Stop, check_levels, check_scheduler};
+use super::trial_run::{LONGEST_WAIT, TrialRun, stem};
 use crate::child::{RoleChild, Waited};
 use crate::context::make_scratch;
 use crate::groups::join_groups;
@@ -15,8 +13,8 @@ use crate::running::Running;
 use crate::standstill::{LOOKED_AT, Standstill};
 use contract::{AttachedProbe, Error, ErrorKind, LaunchSpec, Phase, ProbeTarget, Result};
 use model::{
-    BackgroundSession, Caveat, CaveatCode, CpuList, Disturbance, Few, Invocation, Level,
-    LevelReading, Outcome, RunReport, StorageTarget,
+    BackgroundSession, Caveat, CaveatCode, CpuList, Disturbance, Few, Invocation, Level, Outcome,
+    RunReport, StorageTarget,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -99,7 +97,7 @@ impl TrialRun<'_> {
             cpus: machine.online_cpus().map_err(Error::from)?,
         };
         let probes = self.attach_probes(&target)?;
-        self.progress.observer = observer(self.context.catalogue(), &self.trial.probes);
+        self.progress.note_probes(self.context.catalogue(), &self.trial.probes);
         let groups = (target.cgroups, launch.server_groups.clone());
         let is_main_thread_apart = launch.policy == Some(sys::Policy::Deadline) || has_service;
         child.send(&LoadOrder {
@@ -158,7 +156,7 @@ impl TrialRun<'_> {
             }
         }
         let before = self.levels(running)?;
-        self.note_levels(&before);
+        self.progress.note_levels(&before);
         check_levels(self.trial, &before, LEVEL_NOT_SET)?;
         self.check_scheduler()?;
         let health = self.health(running);
@@ -171,7 +169,7 @@ impl TrialRun<'_> {
                 return Err(Stop::invalid(LEVEL_CHANGED, change));
             }
             LoadAnswer::Done { samples, report, unfit, caveats, .. } => {
-                self.merge_caveats(caveats);
+                self.progress.merge_caveats(caveats);
                 (samples, report, unfit)
             }
             LoadAnswer::Failed { reason } => return Err(Stop::failed(reason)),
@@ -183,7 +181,7 @@ impl TrialRun<'_> {
         let cpus: CpuList = self.context.machine().online_cpus().map_err(Error::from)?;
         let now = self.health(running);
         let disturbance = health.disturbance(&now, &report, &cpus);
-        self.merge_caveats(now.caveats(&disturbance));
+        self.progress.merge_caveats(now.caveats(&disturbance));
         let after = self.levels(running)?;
         // Not before the run: a console may still write while it goes on.
         tracing::debug!(?before, ?after, "levels were read back");
@@ -208,7 +206,7 @@ impl TrialRun<'_> {
         }
         let Some(detail) = suspension else { return ended };
         let code = CaveatCode::Suspended;
-        self.merge_caveats(vec![Caveat::new(code, detail.clone())]);
+        self.progress.merge_caveats(vec![Caveat::new(code, detail.clone())]);
         match ended {
             Ok(()) | Err(Stop::Outcome(Outcome::Failed { .. })) => {
                 Err(Stop::invalid(code.as_str(), detail))
@@ -290,30 +288,6 @@ impl TrialRun<'_> {
             disturbance: Some(Box::new(disturbance)),
         });
         Ok(())
-    }
-
-    fn note_levels(&mut self, before: &BTreeMap<String, Level>) {
-        for (factor, level) in before {
-            self.progress.levels.entry(factor.clone()).or_insert_with(|| LevelReading {
-                before: level.clone(),
-                during: Vec::new(),
-                after: level.clone(),
-            });
-        }
-    }
-
-    /// One caveat of a code for a trial, with what was seen in each invocation.
-    fn merge_caveats(&mut self, caveats: Vec<Caveat>) {
-        let merged = &mut self.progress.caveats;
-        for caveat in caveats {
-            match merged.iter_mut().find(|known| known.code == caveat.code) {
-                Some(known) => {
-                    known.detail.push_str("; then ");
-                    known.detail.push_str(&caveat.detail);
-                }
-                None => merged.push(caveat),
-            }
-        }
     }
 
     /// Waits for the load's next frame, checking levels, signals and the time limit.
