@@ -21,8 +21,10 @@ function fixed(value: number, digits: number): string {
 
 /** `×2.4`, and what is worse `÷2.4`. */
 function factor(ratio: number | null): string {
-  if (ratio === null || !Number.isFinite(ratio)) return t("unbounded");
-  return ratio > 0 && ratio < 1 ? `÷${significant(1 / ratio, 3)}` : multiple(ratio);
+  if (ratio === null || !Number.isFinite(ratio) || ratio <= 0) return t("unbounded");
+  const size = significant(Math.max(ratio, 1 / ratio), 3);
+  // No direction where none shows.
+  return `${ratio < 1 && size !== "1" ? "÷" : "×"}${size}`;
 }
 
 /** A ratio as a change: `+3.1 %`; from two-fold on a factor. */

@@ -18,6 +18,7 @@ describe("changes", () => {
     expect(change(2.521)).toBe("×2.52");
     expect(change(0.24)).toBe("÷4.17");
     expect(estimate({ ratio: 1.9, low: 1.7, high: 2.1 })).toBe("×1.9 [×1.7, ×2.1]");
+    expect(estimate({ ratio: 0.9999, low: 0, high: 2.1 })).toBe("×1 [unbounded, ×2.1]");
     expect(estimate({ ratio: 0.9, low: 0.8, high: 1.1 })).toBe("−10.0 % [−20.0 %, +10.0 %]");
     expect(estimate({ ratio: 1.1, low: 0.9, high: null })).toBe("+10.0 % [−10.0 %, unbounded]");
     expect(change(103)).toBe("×103");

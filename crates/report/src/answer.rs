@@ -185,8 +185,8 @@ impl AnswerStyle {
         }
     }
 
-    /// Values, effect and interval in brackets, as far as they are known and may be shown. All
-    /// percentages are those of the value itself, and all factors say which is better.
+    /// The effect as its row has it, and in brackets the values, what happened to them where the
+    /// effect does not say it, and the interval, as far as they are known and may be shown.
     fn evidence(self, findings: &Findings, finding: &Finding) -> String {
         let language = self.language;
         let unit = finding.question.unit;
@@ -198,12 +198,8 @@ impl AnswerStyle {
         }
         let mut lead = String::new();
         if let Some(effect) = EffectWords::of(finding, language) {
-            if effect.is_times {
-                lead = format!(": {}", effect.estimate);
-                evidence.extend(effect.change);
-            } else {
-                evidence.push(effect.estimate);
-            }
+            lead = format!(": {}", effect.estimate);
+            evidence.extend(effect.change);
             evidence.push(say!(
                 language,
                 "{level} % interval {interval}",

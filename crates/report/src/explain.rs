@@ -231,7 +231,7 @@ fn estimate(
 ) -> String {
     let language = context.language;
     let alpha = level(finding, context.findings);
-    let EffectWords { estimate, change, interval, .. } = told;
+    let EffectWords { estimate, change, interval } = told;
     let is_hidden = is_hidden(finding, !context.is_absolute);
     let values = values(finding, change, is_hidden, language);
     let together = say!(language, "Together that is {effect}{values}.", effect = estimate, values);
@@ -419,7 +419,7 @@ fn without_test(finding: &Finding, findings: &Findings, language: Language) -> S
     });
     let family = findings.family_size(&finding.question).max(1);
     let level = confidence(findings.alpha / family as f64);
-    let interval = interval_in_words(finding, &effect.family_interval, language);
+    let interval = interval_in_words(&effect.family_interval, language);
     let margin = short(100.0 * finding.margin);
     match (finding.verdict, finding.strength) {
         (Verdict::Equivalent, _) => say!(

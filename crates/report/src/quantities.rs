@@ -3,6 +3,7 @@
 pub(crate) use model::p_value;
 use model::{Direction, FailureCount, Finding, Interval, Question, Unit, Verdict};
 use phrases::{Language, say};
+use std::cmp::Ordering;
 
 /// A value with its unit.
 pub fn value(value: f64, unit: Unit) -> String {
@@ -108,26 +109,75 @@ pub(crate) fn is_factor(ratio: f64) -> bool {
     ratio >= FACTOR || (ratio > 0.0 && ratio <= 1.0 / FACTOR)
 }
 
-/// `×2.40`, and what is worse `÷2.40`.
-fn factor(ratio: f64, language: Language) -> String {
-    match ratio {
-        ratio if !ratio.is_finite() => language.word("unbounded").to_owned(),
-        ratio if ratio > 0.0 && ratio < 1.0 => format!("÷{}", digits(1.0 / ratio)),
-        ratio => format!("×{}", digits(ratio)),
+/// How an effect is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EffectScale {
+    /// In percent: `+3.1 %`.
+    Percent,
+    /// As a factor: `×2.40`, and what is worse `÷2.40`.
+    Factor,
+}
+
+impl EffectScale {
+    /// That of these oriented ratios together: factors where one of them is told as one.
+    pub(crate) fn of(ratios: &[f64]) -> Self {
+        let is_beyond = ratios.iter().any(|ratio| ratio.is_finite() && is_factor(*ratio));
+        if is_beyond { Self::Factor } else { Self::Percent }
     }
+}
+
+/// How far an oriented ratio lies from no difference, and which way. Rows and sentences take both
+/// from here, so that they cannot differ.
+pub(crate) struct EffectSize {
+    /// Which way: greater is better, equal where no direction shows.
+    pub way: Ordering,
+    /// The number without its sign; none where it is unbounded.
+    pub digits: Option<String>,
+}
+
+impl EffectSize {
+    /// That of an oriented ratio on a scale.
+    pub(crate) fn of(ratio: f64, scale: EffectScale) -> Self {
+        let way = ratio.total_cmp(&1.0);
+        let is_bounded = ratio.is_finite() && (scale == EffectScale::Percent || ratio > 0.0);
+        if !is_bounded {
+            return Self { way, digits: None };
+        }
+        let (digits, none) = match scale {
+            // Nothing is left of what is 100 % less.
+            EffectScale::Percent if ratio <= 0.0005 => ("100".to_owned(), "0.0"),
+            EffectScale::Percent => (format!("{:.1}", 100.0 * (ratio - 1.0).abs()), "0.0"),
+            EffectScale::Factor => (digits(ratio.max(1.0 / ratio)), "1.00"),
+        };
+        // No direction where none shows.
+        let way = if digits == none { Ordering::Equal } else { way };
+        Self { way, digits: Some(digits) }
+    }
+}
+
+/// An oriented ratio with the sign of its direction: `+3.1 %`, `÷2.40`.
+fn signed(ratio: f64, scale: EffectScale, language: Language) -> String {
+    let EffectSize { way, digits } = EffectSize::of(ratio, scale);
+    let Some(digits) = digits else { return language.word("unbounded").to_owned() };
+    match (scale, way) {
+        (EffectScale::Percent, Ordering::Less) => format!("-{digits} %"),
+        (EffectScale::Percent, Ordering::Equal) => format!("{digits} %"),
+        (EffectScale::Percent, Ordering::Greater) => format!("+{digits} %"),
+        (EffectScale::Factor, Ordering::Less) => format!("÷{digits}"),
+        (EffectScale::Factor, Ordering::Equal | Ordering::Greater) => format!("×{digits}"),
+    }
+}
+
+/// Both ends of an interval on a scale, without the percent sign twice.
+fn signed_ends(ends: &Interval, scale: EffectScale, language: Language) -> String {
+    let [low, high] = [ends.low, ends.high].map(|end| signed(end, scale, language));
+    let low = if high.ends_with(" %") { low.strip_suffix(" %").unwrap_or(&low) } else { &low };
+    say!(language, "{low} to {high}", low, high)
 }
 
 /// An oriented ratio as a signed percentage: `+3.1 %` is better; from two-fold on a factor.
 pub fn percent(ratio: f64, language: Language) -> String {
-    if !ratio.is_finite() || is_factor(ratio) {
-        return factor(ratio, language);
-    }
-    let percent = 100.0 * (ratio - 1.0);
-    // Nothing is left of what is 100 % less.
-    let text = if percent <= -99.95 { "-100".to_owned() } else { format!("{percent:+.1}") };
-    // No direction where none shows.
-    let text = if matches!(text.as_str(), "-0.0" | "+0.0") { "0.0".to_owned() } else { text };
-    format!("{text} %")
+    signed(ratio, EffectScale::of(&[ratio]), language)
 }
 
 /// From which size on effects are found, of its fraction: `from 6.1 % on`, from two-fold on a
@@ -144,23 +194,13 @@ pub fn effects_found(fraction: f64, language: Language) -> String {
 
 /// An oriented ratio and its interval on one scale: as factors where one of the three is one.
 pub fn estimate(ratio: f64, ends: &Interval, language: Language) -> (String, String) {
-    let all = [ratio, ends.low, ends.high];
-    if all.into_iter().any(|one| one.is_finite() && is_factor(one)) {
-        let [ratio, low, high] = all.map(|one| factor(one, language));
-        return (ratio, say!(language, "{low} to {high}", low, high));
-    }
-    (percent(ratio, language), interval(ends, language))
+    let scale = EffectScale::of(&[ratio, ends.low, ends.high]);
+    (signed(ratio, scale, language), signed_ends(ends, scale, language))
 }
 
 /// Both ends of an interval, without the percent sign twice; both as factors where one is.
 pub(crate) fn interval(interval: &Interval, language: Language) -> String {
-    if is_factor(interval.low) || (interval.high.is_finite() && is_factor(interval.high)) {
-        let (low, high) = (factor(interval.low, language), factor(interval.high, language));
-        return say!(language, "{low} to {high}", low, high);
-    }
-    let (low, high) = (percent(interval.low, language), percent(interval.high, language));
-    let low = if high.ends_with(" %") { low.strip_suffix(" %").unwrap_or(&low) } else { &low };
-    say!(language, "{low} to {high}", low, high)
+    signed_ends(interval, EffectScale::of(&[interval.low, interval.high]), language)
 }
 
 /// Whether what happened to a value is told as a factor.
@@ -282,6 +322,7 @@ mod tests {
         };
         // The page says the same of each: web/test/format.test.ts.
         assert_eq!(told(1.9, 1.7, 2.1), "×1.90 (×1.70 to ×2.10)");
+        assert_eq!(told(0.999_9, 0.0, 2.1), "×1.00 (unbounded to ×2.10)");
         assert_eq!(told(0.9, 0.8, 1.1), "-10.0 % (-20.0 to +10.0 %)");
         assert_eq!(told(1.1, 0.9, f64::INFINITY), "+10.0 % (-10.0 % to unbounded)");
         for (ratio, text) in [

@@ -1,4 +1,5 @@
-//! An effect in one sentence: estimate and interval are on one scale, each with its direction.
+//! An effect in one sentence: estimate and interval are on one scale, each with its direction, and
+//! both are those of the effect's row.
 
 use crate::campaigns::{Campaign, Draft, campaign};
 use crate::languages::korean;
@@ -13,7 +14,8 @@ enum Scale {
     Times,
 }
 
-/// The ratios that a text tells (`45.2 % higher`, `18.0 to 78.0 % lower`), and by which words.
+/// The oriented ratios that a text tells (`45.2 % better`, `18.0 to 78.0 % worse`), and by which
+/// words.
 fn told(text: &str) -> (Option<Scale>, Vec<f64>) {
     let mut scale: Option<Scale> = None;
     let (mut sizes, mut ratios): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
@@ -34,8 +36,8 @@ fn told(text: &str) -> (Option<Scale>, Vec<f64>) {
                 scale = Some(of_word);
                 continue;
             }
-            "higher" | "better" => true,
-            "lower" | "worse" => false,
+            "better" => true,
+            "worse" => false,
             number => {
                 sizes.push(number.parse::<f64>().unwrap_or_else(|_| panic!("{number}: {text}")));
                 continue;
@@ -67,8 +69,7 @@ fn check(finding: &Finding, estimate: &str, interval: &str, text: &str) {
     let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
     let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     assert!(low - 1e-9 <= point && point <= high + 1e-9, "{low} {point} {high}: {text}");
-    let is_oriented = estimate.contains("better") || estimate.contains("worse");
-    let expected = if is_oriented { effect.ratio } else { effect.raw_ratio };
+    let expected = effect.ratio;
     assert!((point - expected).abs() <= 0.005 * expected + 0.0006, "{point} {expected}: {text}");
     assert!(!text.contains(['×', '÷', '+']) && !text.contains(" -"), "{text}");
 }
@@ -113,12 +114,7 @@ fn the_answer_tells_an_effect_and_its_interval_on_one_scale() {
         let answer = view(&told.inputs()).answer;
         let (_, interval) = answer.split_once("95 % interval ").unwrap();
         let interval = interval.strip_suffix(").").unwrap();
-        let estimate = if answer.contains("latency_p99: ") {
-            between(&answer, "latency_p99: ", " (")
-        } else {
-            let values = between(&answer, " (", ", 95 % interval");
-            values.split_once(", ").unwrap().1
-        };
+        let estimate = between(&answer, "latency_p99: ", " (");
         check(&finding, estimate, interval, &answer);
         let in_korean = view(&korean(told).inputs()).answer;
         assert!(!in_korean.contains(['×', '÷', '+']), "{in_korean}");
@@ -140,17 +136,53 @@ fn an_explanation_tells_an_effect_and_its_interval_on_one_scale() {
 }
 
 #[test]
-fn a_worse_time_is_told_as_its_values_show_it() {
+fn a_worse_time_is_told_by_the_number_of_its_row_and_by_what_its_values_show() {
     let finding = Draft::new("messaging", "makespan", "one-cpu")
         .decided(Verdict::Worse, true)
         .effect(848e6, 1.0 / 1.452, 1.0 / 1.78, 1.0 / 1.18)
         .finding();
-    let answer = view(&campaign("a time", vec![finding], Vec::new()).inputs()).answer;
+    let told = campaign("a time", vec![finding], Vec::new());
     assert_eq!(
-        answer,
-        "one-cpu is clearly worse than baseline for messaging makespan (1.23 s against 848 ms, \
-         45.2 % higher, 95 % interval 18.0 to 78.0 % higher)."
+        view(&told.inputs()).answer,
+        "one-cpu is clearly worse than baseline for messaging makespan: 31.1 % worse (1.23 s \
+         against 848 ms, 45.2 % higher, 95 % interval 15.3 to 43.8 % worse)."
     );
+    let row = drawn(&told, "pull-request", page(80));
+    assert!(row.contains("| -31.1 % | -43.8 to -15.3 % | clearly worse |"), "{row}");
+}
+
+/// What a row says in the words of a sentence: `31.1 % worse` for `-31.1 %`.
+fn in_words(signed: &str) -> String {
+    let (size, unit) = match signed.strip_suffix(" %") {
+        Some(size) => (size, "%"),
+        None => (signed, "times"),
+    };
+    let told =
+        |way: &str| format!("{} {unit} {way}", size.trim_start_matches(['+', '-', '×', '÷']));
+    match size.chars().next() {
+        _ if size.ends_with("unbounded") => "unbounded".to_owned(),
+        Some('-' | '÷') => told("worse"),
+        _ if matches!(size, "0.0" | "×1.00") => "unchanged".to_owned(),
+        _ => told("better"),
+    }
+}
+
+#[test]
+fn the_answer_and_an_explanation_tell_an_effect_by_the_sign_and_the_number_of_its_row() {
+    for finding in drafts() {
+        let told = campaign("one effect", vec![finding.clone()], Vec::new());
+        let text = drawn(&told, "pull-request", page(80));
+        let row = text.lines().find(|line| line.contains("| fifo | baseline |")).unwrap();
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let expected = in_words(cells[5]);
+        let expected = if finding.is_odds { format!("odds {expected}") } else { expected };
+        let answer = view(&told.inputs()).answer;
+        assert_eq!(between(&answer, "latency_p99: ", " ("), expected, "{row}\n{answer}");
+        let paragraphs = explained(&finding, &told.findings, true, Language::default());
+        let explanation = paragraphs.join("\n");
+        let of_estimate = between(&explanation, "Together that is ", " (");
+        assert_eq!(of_estimate, expected, "{row}\n{explanation}");
+    }
 }
 
 #[test]

@@ -525,7 +525,7 @@ fn an_equivalence_is_shown_with_the_interval_that_decided_it_wherever_it_is_show
     let is_decided = |one: &&Finding| one.effect.as_ref().is_some_and(|own| own.deciding.is_some());
     let found = campaign.findings.findings.iter().find(is_decided).unwrap().clone();
     let told = explained(&found, &campaign.findings, false, Language::default()).join("\n");
-    assert!(told.contains("a 90 % interval of 2.9 % lower to 2.0 % higher"), "{told}");
+    assert!(told.contains("a 90 % interval of 2.0 % worse to 3.0 % better"), "{told}");
     campaign.findings.use_cases = vec![UseCaseFinding {
         comparisons: vec![found],
         worst: vec![None],

@@ -144,9 +144,9 @@ fn an_ended_campaign_is_explained_by_the_interval_that_decided_it() {
     }
     for right in [
         "because ended on purpose after 9 pairs: judged by the interval of the family that holds at \
-         every look; 14.0 to 19.1 % lower (98.75 %) lies on one side of no difference, and even its \
+         every look; 16.3 to 23.6 % better (98.75 %) lies on one side of no difference, and even its \
          near end beyond 3 %",
-        "2.1 % lower to 2.8 % higher (98.75 %) lies within the margin of 3 %",
+        "2.8 % worse to 2.1 % better (98.75 %) lies within the margin of 3 %",
     ] {
         assert!(told.contains(right), "{right}: {told}");
     }
