@@ -410,8 +410,12 @@ mod tests {
             "the time of creation",
         ),
         (
+            |at| edit(at, "plan.json", |plan| plan["name"] = "another".into()),
+            "plan.json: name is `another`, and the first record gives `demo`",
+        ),
+        (
             |at| edit(at, "plan.json", |plan| plan["title"] = "Another question".into()),
-            "name, title, options, notes",
+            "plan.json: title is `Another question`, and the first record gives ",
         ),
         (
             |at| edit(at, "plan.json", |plan| plan["options"] = json!(["--set", "margin=15%"])),

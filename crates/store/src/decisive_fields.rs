@@ -1,12 +1,12 @@
-//! What decides results in a plan, field by field, as the first record keeps it
-//! (docs/method.md#m-evidence). A digest tells that a field was changed; only its former value tells
+//! What decides results in a plan, its name and its title, field by field, as the first record keeps
+//! them (docs/method.md#m-evidence). A digest tells that a field was changed; only its former value tells
 //! which one, and what it was.
 //!
 //! The fields are kept in hexadecimal digits. A search and replacement that renames a subject in every
 //! file of a campaign would rename it there as well if it could be read there.
 
 use crate::documents::hexadecimal;
-use model::{ImportFact, Imported, Plan, quoted};
+use model::{ImportFact, Imported, Plan, Record, quoted};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -19,8 +19,11 @@ const TOLD_BEFORE: usize = 20;
 /// Base of the digits.
 const HEXADECIMAL: u32 = 16;
 
-/// Fields of which a redaction replaces values by their place in a plan.
-const QUOTED: [&str; 3] = ["imported caveats", "imported file", "levels"];
+/// Fields of which a redaction replaces values by their place in a plan, and those that may say
+/// anything.
+const QUOTED: [&str; 5] = ["imported caveats", "imported file", "levels", NAME, "title"];
+/// The field of what the experiment is called: its file is called so, and no text says it.
+const NAME: &str = "name";
 
 /// The values of each field, by its name.
 type Fields = BTreeMap<String, Vec<String>>;
@@ -47,6 +50,14 @@ pub(crate) fn changed_fields(plan: &Plan, kept: &str) -> Vec<String> {
     there.iter().filter_map(changed).collect()
 }
 
+/// What the experiment was called when the first record was stored; nothing where that record keeps
+/// none, as those of earlier versions do.
+#[must_use]
+pub fn bound_name(first: &Record) -> Option<String> {
+    let kept = first.chain.as_ref()?.beginning.as_ref()?.fields.as_deref()?;
+    read(kept)?.remove(NAME)?.pop()
+}
+
 fn read(kept: &str) -> Option<Fields> {
     let byte = |pair: &[u8]| {
         let digits = std::str::from_utf8(pair).ok().filter(|digits| digits.len() == 2)?;
@@ -62,6 +73,8 @@ fn fields_of(plan: &Plan) -> Fields {
     let subjects = || plan.subjects.iter().map(|subject| subject.id.clone());
     let metrics = || plan.workloads.iter().flat_map(|workload| &workload.metrics);
     let mut fields: Vec<(&str, Vec<String>)> = vec![
+        (NAME, vec![plan.name.clone()]),
+        ("title", vec![plan.title.clone()]),
         ("reference", subjects().take(1).collect()),
         ("subjects", subjects().collect()),
         ("levels", plan.subjects.iter().map(|subject| text_of(&subject.levels)).collect()),
@@ -208,6 +221,24 @@ mod tests {
         ] {
             assert!(told.iter().any(|one| one.contains(words)), "{words}: {told:?}");
         }
+    }
+
+    #[test]
+    fn a_name_and_a_title_are_named_with_both_values_unless_an_earlier_version_kept_neither() {
+        let before =
+            Plan { name: "first".to_owned(), title: "Is it so?".into(), ..planned(&["a"]) };
+        let kept = kept_fields(&before).unwrap();
+        let other = Plan { name: "other".to_owned(), title: "Is it?".into(), ..before };
+        let told = [
+            "plan.json: name is `other`, and the first record gives `first`",
+            "plan.json: title is `Is it?`, and the first record gives `Is it so?`",
+        ];
+        assert_eq!(changed_fields(&other, &kept), told);
+        let mut earlier = read(&kept).unwrap();
+        earlier.retain(|field, _| field != "name" && field != "title");
+        let earlier = serde_json::to_vec(&earlier).unwrap();
+        let earlier: String = earlier.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(changed_fields(&other, &earlier), [""; 0]);
     }
 
     #[test]

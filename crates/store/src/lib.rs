@@ -41,6 +41,7 @@ pub use attempts::Attempts;
 pub use bundle::{Manifest, OpenBundle, Packed, Unpacked, pack, pack_sealed, unpack};
 pub use campaign::{Campaign, directory_stem};
 pub use chain::{BrokenLink, LinkBreak, names_plan};
+pub use decisive_fields::bound_name;
 pub use documents::{CampaignState, Redaction, fingerprint_digest};
 pub use durable::{failed, replace};
 pub use held_records::HeldRecords;

@@ -180,9 +180,12 @@ fn replanned(
         overrides.retain(|(key, _)| key != "seed");
         overrides.push(("seed".to_owned(), plan.seed.to_string()));
     }
+    // A text without a title has the name for one: of a name that was edited nothing is said of the
+    // text.
+    let name = loaded.records.first().and_then(store::bound_name);
     let request = plan::PlanRequest {
         text: &text,
-        name: &plan.name,
+        name: name.as_deref().unwrap_or(&plan.name),
         overrides: &overrides,
         venue: Some(venue.as_deref().unwrap_or(&plan.venue)),
         budget_ns,

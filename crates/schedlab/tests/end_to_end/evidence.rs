@@ -272,8 +272,14 @@ const EDITS: &[Edit] = &[
         |directory| edit_plan(directory, |plan| plan["title"] = "Another question".into()),
         &[
             "plan.json: title is Another question, and experiment.toml gives A known effect",
+            "plan.json: title is `Another question`, and the first record gives `A known effect`",
             "plan.json: name, title, options, notes or the order of the blocks are not those",
         ],
+    ),
+    (
+        "name",
+        |directory| edit_plan(directory, |plan| plan["name"] = "another".into()),
+        &["plan.json: name is `another`, and the first record gives `effect`"],
     ),
     (
         "options",
