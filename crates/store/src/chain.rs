@@ -119,6 +119,9 @@ impl LinkBreak {
 pub(crate) struct Chained<'a> {
     pub records: &'a [Record],
     pub digests: &'a [LineDigest],
+    /// The line behind them that is not whole, in a sentence of its own; nothing where the file ends
+    /// behind them.
+    pub torn: Option<&'a str>,
 }
 
 impl Chained<'_> {
@@ -207,18 +210,48 @@ impl Chained<'_> {
     fn lost_end(&self, state: &StateDocument) -> Option<String> {
         let head = state.head.as_ref()?;
         let count = self.records.len() as u64;
-        if count < head.records {
-            return Some(format!(
-                "the campaign ended with {} records, and {count} are there",
-                head.records
-            ));
-        }
         let is_last = match self.digests.last() {
             Some(digest) => *digest == *head.digest,
             None => head.digest.is_empty(),
         };
-        (count > head.records || !is_last).then(|| {
-            format!("the last of {count} records is not that which the campaign ended with")
+        if count != head.records {
+            let lost = self.lost_numbers(head.records).filter(|_| !is_last);
+            return Some(format!(
+                "the campaign ended with {} records, and {count} are there{}",
+                head.records,
+                lost.map_or(String::new(), |lost| format!(": {lost}"))
+            ));
+        }
+        let name = self.records.last().map_or_else(
+            || "the end".to_owned(),
+            |last| format!("{}, the last of {count},", named(self.records.len() - 1, last)),
+        );
+        let there = self.digests.last().map(ToString::to_string).unwrap_or_default();
+        (!is_last).then(|| {
+            format!(
+                "{name} is not that which the campaign ended with: its digest is {}, and state.json \
+                 names {}",
+                short(&there),
+                short(&head.digest)
+            )
+        })
+    }
+
+    /// Which records of so many are lost behind the last one that is there, by their numbers, and
+    /// whether the first of them is torn; nothing where none is lost there.
+    fn lost_numbers(&self, all: u64) -> Option<String> {
+        // Somebody else may have written the largest number there is.
+        let whole = self.records.last().map_or(0, |last| last.sequence.saturating_add(1));
+        let lost = all.checked_sub(whole).filter(|lost| *lost > 0)?;
+        let missing = |first: u64| match all - first {
+            0 => format!("the last one, number {all}, is missing"),
+            more => format!("the last {}, numbers {first} to {all}, are missing", more + 1),
+        };
+        let next = whole + 1;
+        Some(match self.torn {
+            None => missing(next),
+            Some(torn) if lost == 1 => format!("the last one, number {all}, is torn: {torn}"),
+            Some(torn) => format!("{}, and number {next} is torn: {torn}", missing(next + 1)),
         })
     }
 }
@@ -242,7 +275,7 @@ pub(crate) fn short(digest: &str) -> &str {
 mod tests {
     use super::{BrokenLink, LinkBreak, names_plan};
     use crate::fixtures::{plan, record};
-    use crate::{Campaign, load};
+    use crate::{Campaign, LoadedCampaign, load};
     use model::{Caveat, CaveatCode, ImportFact, ImportedDesign, ImportedOrder, Plan};
     use std::fs;
 
@@ -299,6 +332,89 @@ mod tests {
             assert!(loaded.plan.imported.as_ref().unwrap().facts.contain(&fact));
             assert!(names_plan(&loaded.records[0], &loaded.plan), "{:?}", loaded.flaws);
         }
+    }
+
+    /// A campaign of four records, ended or not, of which so many lines are kept and so many bytes of
+    /// these are cut off at their end.
+    fn cut_campaign(is_ended: bool, lines: usize, cut: usize) -> LoadedCampaign {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign =
+            Campaign::create(results.path(), &plan("demo", "digest"), "", 5, 1).unwrap();
+        for sequence in 0..4 {
+            campaign.append(&mut record(sequence, vec![1.0])).unwrap();
+        }
+        if is_ended {
+            campaign.mark_finished().unwrap();
+        }
+        let path = campaign.directory().join("records.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let kept: String = text.split_inclusive('\n').take(lines).collect();
+        fs::write(path, &kept[..kept.len() - cut]).unwrap();
+        load(campaign.directory()).unwrap()
+    }
+
+    #[test]
+    fn records_that_are_lost_or_torn_at_the_end_are_named_by_their_numbers() {
+        for (lines, cut, words) in [
+            (3, 0, "4 records, and 3 are there: the last one, number 4, is missing"),
+            (2, 0, "4 records, and 2 are there: the last 2, numbers 3 to 4, are missing"),
+            (
+                4,
+                1,
+                "4 records, and 3 are there: the last one, number 4, is torn: line 4 of records",
+            ),
+            (
+                3,
+                40,
+                "4 records, and 2 are there: the last one, number 4, is missing, and number 3 is \
+                 torn: line 3 of records.jsonl ended after ",
+            ),
+            (0, 0, "4 records, and 0 are there: the last 4, numbers 1 to 4, are missing"),
+        ] {
+            let flaws = cut_campaign(true, lines, cut).flaws;
+            assert_eq!(flaws.len(), 1, "{flaws:?}");
+            assert!(flaws[0].detail.contains(words), "{words}: {flaws:?}");
+        }
+        assert_eq!(cut_campaign(true, 4, 0).flaws, []);
+    }
+
+    #[test]
+    fn a_torn_record_of_a_campaign_that_has_not_ended_is_no_flaw_and_told_by_the_one_before_it() {
+        let loaded = cut_campaign(false, 4, 7);
+        assert_eq!(loaded.flaws, []);
+        let told = loaded.unbound.join("\n");
+        assert!(told.contains("the record after number 3 is torn: line 4 of records"), "{told}");
+        assert_eq!(cut_campaign(false, 3, 0).unbound, [""; 0]);
+    }
+
+    #[test]
+    fn a_last_record_that_was_changed_is_named_with_both_digests_and_one_in_front_is_not() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = Campaign::create(results.path(), &plan("demo", "d"), "", 5, 1).unwrap();
+        for sequence in 0..3 {
+            campaign.append(&mut record(sequence, vec![1.0])).unwrap();
+        }
+        campaign.mark_finished().unwrap();
+        let path = campaign.directory().join("records.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let told = |text: String| {
+            fs::write(&path, text).unwrap();
+            let flaws = load(campaign.directory()).unwrap().flaws;
+            flaws.into_iter().map(|flaw| flaw.detail).collect::<Vec<_>>().join("\n")
+        };
+        let before = "\"started_unix_ns\":1700000000000000002";
+        assert!(text.contains(before), "{text}");
+        let changed = told(text.replace(before, "\"started_unix_ns\":1700000000000000009"));
+        assert!(
+            changed.contains("the record in line 3 (block 2, baseline, wakeup), the last of 3, is")
+        );
+        assert!(changed.contains(", and state.json names "), "{changed}");
+        // The last one is there: which is missing, the chain tells.
+        let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+        lines.remove(1);
+        let removed = told(lines.concat());
+        assert!(removed.contains("ended with 3 records, and 2 are there"), "{removed}");
+        assert!(!removed.contains("are there: "), "{removed}");
     }
 
     #[test]

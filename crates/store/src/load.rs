@@ -124,8 +124,8 @@ fn with_records(
 ) -> Result<LoadedCampaign> {
     let directory = loaded.directory.clone();
     loaded.records = scanned.records.into();
-    loaded.caveats.extend(scanned.torn);
-    let chained = Chained { records: &loaded.records, digests: &scanned.digests };
+    let torn = scanned.torn.as_ref().map(|torn| torn.detail.as_str());
+    let chained = Chained { records: &loaded.records, digests: &scanned.digests, torn };
     let origin = read_origin(files, &directory, &loaded.plan)?;
     let root = Links::root(&loaded.plan, &state, &origin);
     let environment = loaded.environment.as_ref().map(fingerprint_digest);
@@ -145,6 +145,12 @@ fn with_records(
         told.map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)).collect();
     let broken_links = chained.broken_links(&root);
     loaded.unbound = documents.unbound();
+    // Of one that ended it is a flaw.
+    if let (Some(torn), None) = (torn, &state.head) {
+        let count = loaded.records.len();
+        loaded.unbound.push(format!("the record after number {count} is torn: {torn}"));
+    }
+    loaded.caveats.extend(scanned.torn);
     loaded.binding = match documents.unbound_records() {
         0 => Binding::Checked,
         loose => {

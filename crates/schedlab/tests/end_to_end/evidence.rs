@@ -160,7 +160,20 @@ const EDITS: &[Edit] = &[
     (
         "deleted end",
         |directory| edit_lines(directory, |lines| lines.truncate(21)),
-        &["the campaign ended with 24 records, and 21 are there"],
+        &[
+            "the campaign ended with 24 records, and 21 are there: the last 3, numbers 22 to 24, are \
+             missing",
+        ],
+    ),
+    (
+        "torn end",
+        |directory| {
+            edit(directory, "records.jsonl", |text| text[..text.len() - 9].to_owned());
+        },
+        &[
+            "the campaign ended with 24 records, and 23 are there: the last one, number 24, is torn: \
+             line 24 of records.jsonl ended after ",
+        ],
     ),
     (
         "end without a head",
