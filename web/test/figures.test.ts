@@ -252,9 +252,11 @@ describe("runs", () => {
     const bySubject = grouped(all, ({ subject }) => subject);
     const { table } = pairs(finding, bySubject, 0, false);
     expect(table.rows).toEqual([
-      [1, 10, 20, "×2"],
-      [2, 10, 5, "÷2"],
+      [1, 10, 20, "÷2"],
+      [2, 10, 5, "×2"],
     ]);
+    const higher = pairs({ ...finding, direction: "higher" }, bySubject, 0, false).table;
+    expect(higher.rows.map((row) => row[3])).toEqual(["×2", "÷2"]);
     // A file tells which runs are of one block, and nothing of when they ran.
     const readings = [false, true].map((isImported) => pairs(finding, bySubject, 0, isImported).reading);
     expect(readings[0]).toContain("a value of both");

@@ -51,6 +51,9 @@ export function pairs(finding: Finding, bySubject: ReadonlyMap<string, Run[]>, n
     const value = after.get(block);
     return value === undefined ? [] : [{ block, before, after: value }];
   });
+  /** Turned as the finding's effect is, which stands above: a table has no other sign for the same. */
+  const effect = ({ before, after }: (typeof blocks)[number]): string =>
+    before > 0 && after > 0 ? change(direction === "lower" ? before / after : after / before) : "";
   const isWorse = (pair: (typeof blocks)[number]): boolean =>
     direction === "lower" ? pair.after > pair.before : pair.after < pair.before;
   return {
@@ -85,10 +88,8 @@ export function pairs(finding: Finding, bySubject: ReadonlyMap<string, Run[]>, n
         ],
       }),
     table: {
-      columns: [t("block"), reference, subject, t("subject over reference")],
-      rows: blocks.map(({ block, before, after }) => [
-        block + 1, before, after, before > 0 ? change(after / before) : "",
-      ]),
+      columns: [t("block"), reference, subject, t("effect (+ and × are better)")],
+      rows: blocks.map((pair) => [pair.block + 1, pair.before, pair.after, effect(pair)]),
     },
   };
 }
