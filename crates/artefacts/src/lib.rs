@@ -18,5 +18,5 @@ pub use error::{Error, ErrorKind, Result};
 pub use guest_path::{MERGED, guest_path};
 pub use regular_file::{open_regular, read_entry, read_regular};
 pub use removal::{GRACE_PERIOD, open_directory, remove_tree, sweep_left};
-pub use replaced_file::{replace, replace_by};
+pub use replaced_file::{replace, replace_by, sweep_drafts};
 pub use tree::files_below;

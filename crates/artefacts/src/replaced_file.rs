@@ -1,6 +1,8 @@
 //! Files of a cache that are written anew.
 
-use std::ffi::OsString;
+use crate::lock::CacheLock;
+use crate::{Result, commit_entry};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -31,6 +33,23 @@ pub fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) 
     written
 }
 
+/// Removes the drafts of a file that killed processes left beside it, in a cache that is locked.
+///
+/// # Errors
+/// When one cannot be removed.
+pub fn sweep_drafts(path: &Path, _: &CacheLock) -> Result<()> {
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    commit_entry::sweep(directory, &draft_prefix(name).to_string_lossy())
+}
+
+/// What the names of all drafts of a file begin with. apt passes over names that begin with a dot.
+fn draft_prefix(name: &OsStr) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    prefix.push(".");
+    prefix
+}
+
 /// A new file beside it, of a name that nobody can foresee: neither another thread nor who may write
 /// there has one in its place.
 fn drafted(path: &Path) -> io::Result<(File, PathBuf)> {
@@ -38,10 +57,8 @@ fn drafted(path: &Path) -> io::Result<(File, PathBuf)> {
     for _ in 0..MOST_TRIES {
         let mut number = [0_u8; size_of::<u64>()];
         rustix::rand::getrandom(&mut number, rustix::rand::GetRandomFlags::empty())?;
-        // apt passes over names that begin with a dot.
-        let mut draft = OsString::from(".");
-        draft.push(name);
-        draft.push(format!(".{:016x}", u64::from_ne_bytes(number)));
+        let mut draft = draft_prefix(name);
+        draft.push(format!("{:016x}", u64::from_ne_bytes(number)));
         let draft = path.with_file_name(draft);
         match File::create_new(&draft) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -103,5 +120,23 @@ mod tests {
         fs::create_dir(&path).unwrap();
         assert!(replace(&path, b"new").is_err());
         assert_eq!(names().len(), 2, "{:?}", names());
+    }
+
+    #[test]
+    fn drafts_that_killed_processes_left_are_swept_and_nothing_else() {
+        let cache = tempfile::tempdir().unwrap();
+        let lock = CacheLock::acquire(cache.path(), &mut |_| {}).unwrap();
+        let place = cache.path().join("archive");
+        fs::create_dir(&place).unwrap();
+        let path = place.join("file");
+        for kept in ["file", "file.0", ".file", ".filed.0", ".other.0"] {
+            fs::write(place.join(kept), "").unwrap();
+        }
+        let (_, left) = drafted(&path).unwrap();
+        assert!(left.exists());
+        sweep_drafts(&path, &lock).unwrap();
+        assert!(!left.exists());
+        assert_eq!(fs::read_dir(&place).unwrap().count(), 5);
+        sweep_drafts(&cache.path().join("absent/file"), &lock).unwrap();
     }
 }

@@ -3,8 +3,9 @@
 
 use crate::offer::{Indexed, Offer, assemble, indexed, is_of_a_kernel};
 use crate::sources::{Mirror, mirrors_of_machine};
+use artefacts::lock::CacheLock;
 use artefacts::programs::{Programs, command, output_of};
-use artefacts::{Error, ErrorKind, Result, read_entry, replace};
+use artefacts::{Error, ErrorKind, Result, read_entry, replace, sweep_drafts};
 use model::CACHE_DOCUMENT_BYTES;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -24,6 +25,13 @@ const INDEX_BYTES: u64 = 120_000_000;
 pub(crate) const ROOM: &str =
     "make room, remove a kernel (schedlab kernels remove), or choose another cache";
 const FORMAT: &str = "schedlab.kernel-index/1";
+const INDEX: &str = "kernels.json";
+/// apt holds its own state of packages against this, and it is empty.
+const STATUS: &str = "status";
+const SOURCES: &str = "sources.d/debian.sources";
+const CONFIGURATION: &str = "apt.conf";
+/// What is written anew here; the rest is apt's.
+const WRITTEN: [&str; 4] = [STATUS, SOURCES, CONFIGURATION, INDEX];
 const NO_APT: &str = "give a kernel of your own: path:IMAGE,modules=DIR (the DIR that holds kernel/ and modules.builtin)";
 
 /// The archive as this machine's apt sees it.
@@ -86,14 +94,22 @@ impl Archive {
     }
 
     fn index_path(&self) -> PathBuf {
-        self.directory.join("kernels.json")
+        self.directory.join(INDEX)
+    }
+
+    /// Removes what killed processes left of the files that are written here; the cache is locked.
+    ///
+    /// # Errors
+    /// When something of it cannot be removed.
+    pub(crate) fn sweep(&self, lock: &CacheLock) -> Result<()> {
+        WRITTEN.iter().try_for_each(|name| sweep_drafts(&self.directory.join(name), lock))
     }
 
     /// Downloads exactly these packages into a directory.
     pub(crate) fn download(&self, wanted: &[String], into: &Path) -> Result<Command> {
         let apt = self.apt_get("cannot download packages")?;
         let mut download = command(&apt);
-        download.arg("-c").arg(self.directory.join("apt.conf")).arg("download").args(wanted);
+        download.arg("-c").arg(self.directory.join(CONFIGURATION)).arg("download").args(wanted);
         download.current_dir(into).stdout(Stdio::null());
         Ok(download)
     }
@@ -112,7 +128,7 @@ impl Archive {
         self.configure(&mirrors)?;
         let output = command(&apt)
             .arg("-c")
-            .arg(self.directory.join("apt.conf"))
+            .arg(self.directory.join(CONFIGURATION))
             .args(["-q", "update"])
             .output()
             .map_err(|error| {
@@ -170,7 +186,7 @@ impl Archive {
     /// The index files that apt has, with their suites.
     fn listed(&self, apt: &Path) -> Result<Vec<(String, PathBuf)>> {
         let output = output_of(
-            command(apt).arg("-c").arg(self.directory.join("apt.conf")).args([
+            command(apt).arg("-c").arg(self.directory.join(CONFIGURATION)).args([
                 "indextargets",
                 "--format",
                 "$(RELEASE) $(FILENAME)",
@@ -225,9 +241,9 @@ impl Archive {
             fs::create_dir_all(&path).map_err(|error| Error::file("make", &path, error))?;
         }
         for (name, text) in [
-            ("status", String::new()),
-            ("sources.d/debian.sources", sources),
-            ("apt.conf", configuration(&directory)),
+            (STATUS, String::new()),
+            (SOURCES, sources),
+            (CONFIGURATION, configuration(&directory)),
         ] {
             let path = self.directory.join(name);
             replace(&path, text.as_bytes()).map_err(|error| Error::file("write", &path, error))?;
@@ -386,8 +402,7 @@ mod tests {
         fs::write(&other, "as it was").unwrap();
         let archive = Archive::new(&home.path().join("cache"), Programs::new(""));
         fs::create_dir_all(archive.directory.join("sources.d")).unwrap();
-        let names = ["status", "apt.conf", "kernels.json", "sources.d/debian.sources"];
-        for name in names {
+        for name in WRITTEN {
             std::os::unix::fs::symlink(&other, archive.directory.join(name)).unwrap();
         }
         let mirror = Mirror {
@@ -404,7 +419,7 @@ mod tests {
         };
         archive.store(&index).unwrap();
         assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
-        assert!(names.iter().all(|name| !archive.directory.join(name).is_symlink()));
+        assert!(WRITTEN.iter().all(|name| !archive.directory.join(name).is_symlink()));
     }
 
     #[test]

@@ -71,11 +71,12 @@ impl Kernels {
         self.directory().join(format!("{INCOMING}{}", directory_name(name)))
     }
 
-    /// Removes what interrupted fetches left, while the cache is locked.
+    /// Removes what interrupted fetches left, of an index, too, while the cache is locked.
     ///
     /// # Errors
     /// When one cannot be removed.
-    pub fn sweep(&self, _: &CacheLock) -> Result<()> {
+    pub fn sweep(&self, lock: &CacheLock) -> Result<()> {
+        self.archive.sweep(lock)?;
         artefacts::commit_entry::sweep(&self.directory(), INCOMING)
     }
 
@@ -179,7 +180,8 @@ impl Kernels {
     }
 
     fn index(&self, is_refreshed: bool, note: &mut dyn FnMut(String)) -> Result<Index> {
-        let _lock = CacheLock::acquire(&self.cache, note)?;
+        let lock = CacheLock::acquire(&self.cache, note)?;
+        self.archive.sweep(&lock)?;
         self.archive.index(is_refreshed)
     }
 
@@ -449,6 +451,28 @@ mod tests {
         let lock = CacheLock::acquire(cache.path(), &mut |_| {}).unwrap();
         kernels.sweep(&lock).unwrap();
         assert!(!left.exists());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_of_the_archives_files_goes_when_the_index_is_asked_for() {
+        let cache = tempfile::tempdir().unwrap();
+        let kernels = Kernels::open(cache.path().to_owned(), "");
+        let archive = cache.path().join("archive");
+        fs::create_dir_all(archive.join("sources.d")).unwrap();
+        let left = [
+            ".kernels.json.00000000000000ab",
+            ".apt.conf.00000000000000ab",
+            ".status.00000000000000ab",
+            "sources.d/.debian.sources.00000000000000ab",
+        ];
+        left.iter().for_each(|name| fs::write(archive.join(name), "").unwrap());
+        // There is no apt on this search path, and no index.
+        assert!(kernels.offered(false).is_err());
+        assert!(left.iter().all(|name| !archive.join(name).exists()));
+        fs::write(archive.join(left[0]), "").unwrap();
+        let lock = CacheLock::acquire(cache.path(), &mut |_| {}).unwrap();
+        kernels.sweep(&lock).unwrap();
+        assert!(!archive.join(left[0]).exists());
     }
 
     fn some() -> (tempfile::TempDir, Kernels) {
