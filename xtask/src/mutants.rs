@@ -198,7 +198,7 @@ fn judged(outcomes: &Outcomes, shard: Option<Shard>) -> CommandResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use std::process::{Command, Output};
 
     /// Tells a version of cargo-mutants, if it has one, and compiles nothing.
@@ -250,6 +250,49 @@ mod tests {
             assert!(output.status.success(), "{output:?}");
             assert_eq!(told, "", "{version} is new enough");
         }
+    }
+
+    /// How what the build user left is put into a directory by `setup`, where that user's rights are the
+    /// caller's.
+    fn take_over(from: &Path, directory: &Path) -> Output {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let setup = fs::read_to_string(root.join("setup")).unwrap();
+        let (_, begin) = setup.split_once("\ntake_over() {\n").unwrap();
+        let (body, _) = begin.split_once("\n}\n").unwrap();
+        let script =
+            format!("unprivileged() {{ \"$@\"; }}\ntake_over() {{\n{body}\n}}\ntake_over \"$@\"");
+        let mut shell = Command::new("sh");
+        shell.args(["-euc", &script, "sh"]).arg(from).arg(directory).arg("cargo-mutants");
+        shell.output().unwrap()
+    }
+
+    #[test]
+    fn what_is_compiled_is_written_through_no_link_and_appears_whole_or_not_at_all() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        let bin = at("bin");
+        fs::create_dir(&bin).unwrap();
+        fs::write(at("made"), "program").unwrap();
+        fs::write(at("other"), "as it was").unwrap();
+        let names = ["cargo-mutants", "cargo-mutants.next", ".cargo-mutants.next"];
+        for name in names {
+            symlink(at("other"), bin.join(name)).unwrap();
+        }
+        let output = take_over(&at("made"), &bin);
+        assert!(output.status.success(), "{output:?}");
+        let made = bin.join("cargo-mutants");
+        assert_eq!(fs::read_to_string(&made).unwrap(), "program");
+        let found = made.symlink_metadata().unwrap();
+        assert!(found.is_file() && found.permissions().mode() & 0o777 == 0o755, "{found:?}");
+        assert_eq!(fs::read_to_string(at("other")).unwrap(), "as it was");
+        // What cannot be read, and a directory in its place.
+        assert!(!take_over(&at("absent"), &bin).status.success());
+        assert_eq!(fs::read_to_string(&made).unwrap(), "program");
+        fs::remove_file(&made).unwrap();
+        fs::create_dir(&made).unwrap();
+        assert!(!take_over(&at("made"), &bin).status.success());
+        assert_eq!(fs::read_dir(&made).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&bin).unwrap().count(), names.len(), "nothing is left");
     }
 
     #[test]
