@@ -6,6 +6,7 @@
 
 use crate::bench::Bench;
 use crate::fake_root::{self, Fate};
+use rustix::process::{Resource, Rlimit, prlimit};
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -197,6 +198,26 @@ fn a_journal_that_is_deleted_before_a_kill_is_put_back_by_the_guardian_and_told_
     let told = bench.expect(7, &["restore"]);
     assert!(told.contains("deleted, replaced or damaged"), "{told}");
     bench.expect(0, &["restore", "--check"]);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_ends_no_guardian() {
+    let root = tempfile::tempdir().unwrap();
+    fake_root::make(root.path());
+    let before = fake_root::contents(root.path());
+    let bench = Bench::new().on_fake_root(root.path());
+    let mut child = start_without_a_cpu(&bench, root.path());
+    // The journal is as long as a file may be: what restoring writes down there brings the signal.
+    let length = std::fs::metadata(bench.path().join("run/journal.jsonl")).unwrap().len();
+    let limit = Rlimit { current: Some(length), maximum: Some(length) };
+    prlimit(Some(bench.guardian().unwrap()), Resource::Fsize, limit).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    bench.wait_for_guardian();
+    assert_eq!(fake_root::contents(root.path()), before);
+    bench.expect(0, &["restore"]);
+    bench.expect(0, &["restore", "--check"]);
+    assert_eq!(fake_root::contents(root.path()), before);
 }
 
 #[test]
