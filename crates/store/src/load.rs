@@ -32,7 +32,7 @@ pub struct LoadedCampaign {
     /// Every complete record, in the order they were appended.
     pub records: Records,
     /// SHA-256 of each record's line, in the same order; none of a campaign that is followed while
-    /// it grows, and of an import once its records were held against them.
+    /// it grows, nor once its records, all of which are bound, were held against them.
     pub digests: Vec<LineDigest>,
     /// Warnings about the campaign's files.
     pub caveats: Vec<Caveat>,

@@ -8,7 +8,7 @@ use super::planning::resolve;
 use crate::cli::Common;
 use crate::environment::state_directory;
 use contract::{Factor, Result};
-use model::{Caveat, CaveatCode, Level, Plan, Record, Subject, quoted};
+use model::{Binding, Caveat, CaveatCode, Level, Plan, Record, Subject, quoted};
 use serde_json::Value;
 use std::path::Path;
 use store::{Attempts, HeldRecords, KnownRecords, LinkBreak, LoadedCampaign};
@@ -28,7 +28,7 @@ pub(super) struct Examined {
 }
 
 /// Loads a campaign, and compares its plan with its experiment, and its records with what this
-/// machine knows of them.
+/// machine knows of them. What binds its records is left out where all of them are bound.
 ///
 /// # Errors
 /// Those of [`lab::load`].
@@ -48,12 +48,10 @@ pub(super) fn load_knowing(
     // Before the records: a run may store more of them meanwhile.
     let known = attempts.and_then(|attempts| attempts.known_records(directory));
     let loaded = lab::load(directory)?;
-    Ok(examine(common, directory, loaded, known.as_ref()).loaded)
+    Ok(without_links(examine(common, directory, loaded, known.as_ref()).loaded))
 }
 
-/// The same of a campaign whose records this process has just stored and holds, without the digests
-/// of their lines and without what binds each record to the one before: these were held against each
-/// other and against what the machine knows, and half a million of them take 50 MB.
+/// The same of a campaign whose records this process has just stored and holds.
 ///
 /// # Errors
 /// Those of [`lab::load_held`].
@@ -64,11 +62,21 @@ pub(super) fn load_held(
 ) -> Result<LoadedCampaign> {
     let known = known(common, directory);
     let loaded = lab::load_held(directory, held)?;
-    let mut loaded = examine(common, directory, loaded, known.as_ref()).loaded;
-    loaded.digests = Vec::new();
-    loaded.records.iter_mut().for_each(|record| record.chain = None);
+    let loaded = without_links(examine(common, directory, loaded, known.as_ref()).loaded);
     sys::return_freed_memory();
     Ok(loaded)
+}
+
+/// A campaign without the digests of its records' lines and without what binds each record to the one
+/// before: these were held against each other and against what the machine knows, and half a million
+/// of them take 50 MB. The first one still says how the campaign began. Where some records are bound
+/// to nothing, a report says which.
+pub(super) fn without_links(mut loaded: LoadedCampaign) -> LoadedCampaign {
+    if loaded.binding == Binding::Checked {
+        loaded.digests = Vec::new();
+        loaded.records.iter_mut().skip(1).for_each(|record| record.chain = None);
+    }
+    loaded
 }
 
 /// What this machine knows of its campaigns; nothing where there is no directory of state. Another user
@@ -429,6 +437,39 @@ fn told(place: &[String], value: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    /// Of a version that bound no records.
+    const UNBOUND: &str =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../store/tests/golden/import-named-experiment");
+
+    #[test]
+    fn what_binds_records_is_let_go_when_it_was_looked_at_unless_some_are_bound_to_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let common = Common {
+            verbose: false,
+            results: home.path().join("results"),
+            root: None,
+            runtime_dir: Some(home.path().join("run")),
+            cache: None,
+            destroy_data: Vec::new(),
+        };
+        let workloads = vec![fixtures::workload("w", Vec::new())];
+        let plan = fixtures::plan(fixtures::subjects(&["a"]), workloads, 2);
+        let mut campaign = store::Campaign::create(&common.results, &plan, "", 1, 1).unwrap();
+        for number in 0..2 {
+            let mut record = fixtures::record("a", "w");
+            (record.sequence, record.block) = (u64::from(number), number);
+            campaign.append(&mut record).unwrap();
+        }
+        let loaded = load(&common, campaign.directory()).unwrap();
+        assert_eq!((loaded.binding, loaded.records.len()), (Binding::Checked, 2));
+        assert!(loaded.digests.is_empty());
+        let is_linked = |record: &Record| record.chain.is_some();
+        assert_eq!([0, 1].map(|at| is_linked(&loaded.records[at])), [true, false]);
+        let unbound = load(&common, Path::new(UNBOUND)).unwrap();
+        assert_eq!(unbound.binding, Binding::Absent);
+        assert_eq!(unbound.digests.len(), unbound.records.len());
+    }
 
     fn plan(id: &str, factor: &str, level: &str) -> Plan {
         fixtures::plan(vec![fixtures::subject(id, &[(factor, level)])], Vec::new(), 0)

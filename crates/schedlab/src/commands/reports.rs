@@ -132,7 +132,7 @@ fn of_bundle(common: &Common, file: &Path) -> Result<(LoadedCampaign, Findings)>
         tell(&format!("{problem}: `schedlab verify {}` says more", file.display()));
     }
     let manifest = unpacked.manifest;
-    let loaded = opened(common, home.path(), &manifest)?.loaded;
+    let loaded = evidence::without_links(opened(common, home.path(), &manifest)?.loaded);
     if let FieldOutcome::Differs(problem) = manifest_fields::redaction(&manifest, &loaded) {
         tell(&format!("{problem}: `schedlab verify {}` says more", file.display()));
     }
