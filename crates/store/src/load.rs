@@ -23,6 +23,8 @@ use sys::{FileAccess, Files, HostFiles, OpenFile};
 
 /// Bytes of a plan's text that are read at once where it is not held.
 const PIECE: usize = 64 << 10;
+/// A longer text is not held.
+const LONG_PLAN: u64 = 4 * PIECE as u64;
 
 /// Everything a campaign's directory says.
 #[derive(Debug, Clone)]
@@ -73,7 +75,7 @@ pub struct LoadedCampaign {
 /// When a file is missing, broken, too large or of an unknown version; the
 /// error names the file, and the line of a broken record.
 pub fn load(directory: &Path) -> Result<LoadedCampaign> {
-    load_on(&HostFiles, directory)
+    load_with(&HostFiles, directory, read_plan_in_pieces(directory)?)
 }
 
 /// The same of these files.
@@ -81,7 +83,12 @@ pub fn load(directory: &Path) -> Result<LoadedCampaign> {
 /// # Errors
 /// Like [`load`].
 pub fn load_on(files: &dyn Files, directory: &Path) -> Result<LoadedCampaign> {
-    let loaded = load_documents(files, directory)?;
+    load_with(files, directory, read_plan_on(files, directory)?)
+}
+
+/// A campaign whose plan was read.
+fn load_with(files: &dyn Files, directory: &Path, plan: Plan) -> Result<LoadedCampaign> {
+    let loaded = load_beside(files, directory, plan)?;
     // Before the records: a campaign that ends meanwhile has all that its state names.
     let state = read_state_on(files, directory)?;
     let scanned = scan_on(files, &directory.join("records.jsonl"))?;
@@ -170,11 +177,7 @@ fn with_records(
 /// # Errors
 /// Like [`load`].
 pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
-    load_documents(&HostFiles, directory)
-}
-
-fn load_documents(files: &dyn Files, directory: &Path) -> Result<LoadedCampaign> {
-    load_beside(files, directory, read_plan_on(files, directory)?)
+    load_beside(&HostFiles, directory, read_plan_in_pieces(directory)?)
 }
 
 /// What lies beside a plan that was read, and no record.
@@ -281,8 +284,8 @@ pub fn read_plan_on(files: &dyn Files, directory: &Path) -> Result<Plan> {
     without_fault(plan, &path)
 }
 
-/// The same without holding its text, which is read twice, piece by piece: that takes longer, and
-/// the text of an import's plan may be as large as its records, which are held.
+/// The same as [`read_plan`] without holding a long text, which is read twice, piece by piece: that
+/// takes longer, and the text of an import's plan may be as large as its records.
 fn read_plan_in_pieces(directory: &Path) -> Result<Plan> {
     let path = directory.join("plan.json");
     match plan_in_pieces(&path) {
@@ -292,10 +295,11 @@ fn read_plan_in_pieces(directory: &Path) -> Result<Plan> {
     }
 }
 
-/// A plan whose text can be read, is within its limits and has a format that is known.
+/// A plan whose text is long, can be read, is within its limits and has a format that is known.
 fn plan_in_pieces(path: &Path) -> Option<Plan> {
     let mut file = HostFiles.open(path, FileAccess::Read).ok()?;
-    PLAN_BYTES.check(file.length().ok()?).ok()?;
+    let length = file.length().ok().filter(|length| *length > LONG_PLAN)?;
+    PLAN_BYTES.check(length).ok()?;
     if !plan_sizes::is_within(pieces(&mut *file).ok()?) {
         return None;
     }
@@ -459,8 +463,8 @@ mod tests {
         let directory = campaign.directory();
         let path = directory.join("plan.json");
         assert_eq!(plan_in_pieces(&path), Some(read_plan(directory).unwrap()));
+        assert_eq!(load(directory).unwrap().plan, read_plan(directory).unwrap());
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.len() > 4 * PIECE);
         for (from, to) in [
             ("schedlab.plan/", "schedlab.plan/9"),
             ("\"index\": 2999", "\"index\": -1"),
@@ -469,8 +473,10 @@ mod tests {
             assert!(text.contains(from), "{from}");
             std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
             assert_eq!(plan_in_pieces(&path), None, "{to}");
-            let told = |plan: Result<Plan>| plan.unwrap_err().to_string();
-            assert_eq!(told(read_plan_in_pieces(directory)), told(read_plan(directory)), "{to}");
+            let told = read_plan(directory).unwrap_err().to_string();
+            for other in [load(directory), load_without_records(directory)] {
+                assert_eq!(other.unwrap_err().to_string(), told, "{to}");
+            }
         }
     }
 
