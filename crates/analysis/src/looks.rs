@@ -207,26 +207,40 @@ fn note_claims(answered: &mut ClaimedFindings, claimed: &ClaimedFindings) {
 /// Blocks in the plan's order of which nothing is to come. A subject with nothing
 /// but broken rules was given up, and is not waited for.
 fn complete_blocks(plan: &Plan, records: &[Record]) -> Vec<u32> {
-    let ran: BTreeSet<(u32, &str, &str)> = records
+    let mut ran: Vec<(u32, &str, &str)> = records
         .iter()
         .map(|record| (record.block, record.subject.as_str(), record.workload.as_str()))
         .collect();
-    let is_given_up = |subject: &str| {
-        let mut own = records.iter().filter(|record| record.subject == subject).peekable();
-        own.peek().is_some() && own.all(|record| matches!(record.outcome, Outcome::Invalid { .. }))
-    };
+    ran.sort_unstable();
+    let given_up = given_up(records);
     let is_complete = |block: &&model::Block| {
-        let due = block.sittings.iter().filter(|sitting| !is_given_up(&sitting.subject));
+        let is_due = |sitting: &&model::Sitting| !given_up.contains(sitting.subject.as_str());
+        let due = block.sittings.iter().filter(is_due);
         let mut trials = due.flat_map(|sitting| {
             sitting.workloads.iter().map(|workload| (sitting.subject.as_str(), workload.as_str()))
         });
-        trials.all(|(subject, workload)| ran.contains(&(block.index, subject, workload)))
+        trials
+            .all(|(subject, workload)| ran.binary_search(&(block.index, subject, workload)).is_ok())
     };
     plan.blocks.iter().filter(is_complete).map(|block| block.index).collect()
 }
 
+/// Subjects that have records, each of which broke a rule.
+fn given_up(records: &[Record]) -> BTreeSet<&str> {
+    let mut subjects: BTreeMap<&str, bool> = BTreeMap::new();
+    for record in records {
+        let is_invalid = matches!(record.outcome, Outcome::Invalid { .. });
+        *subjects.entry(record.subject.as_str()).or_insert(true) &= is_invalid;
+    }
+    let is_given_up = |(subject, is_given_up): (_, bool)| is_given_up.then_some(subject);
+    subjects.into_iter().filter_map(is_given_up).collect()
+}
+
 fn first_blocks(records: &[Record], blocks: &[u32]) -> Vec<Record> {
-    records.iter().filter(|record| blocks.contains(&record.block)).cloned().collect()
+    let mut blocks = blocks.to_vec();
+    blocks.sort_unstable();
+    let is_of_them = |record: &&Record| blocks.binary_search(&record.block).is_ok();
+    records.iter().filter(is_of_them).cloned().collect()
 }
 
 #[cfg(test)]
@@ -264,6 +278,29 @@ mod tests {
         keep_answers(&answered, later.iter_mut());
         assert_eq!(later[8].verdict, Verdict::Better);
         assert_eq!(later[7].verdict, Verdict::Worse);
+    }
+
+    /// With a search through all records for each block this ends at the time limit.
+    #[test]
+    fn very_many_blocks_are_complete_without_a_subject_that_was_given_up() {
+        const BLOCKS: u32 = 150_000;
+        let plan = Plan { looks: vec![6], ..plan(&["a", "b"], Vec::new(), BLOCKS) };
+        let [good, mut bad] = ["a", "b"].map(|id| crate::fixtures::record(0, id, "w", Vec::new()));
+        bad.outcome = Outcome::Invalid { rule: "R".to_owned(), detail: String::new() };
+        let of = |one: &Record| -> Vec<Record> {
+            (0..BLOCKS).map(|block| Record { block, ..one.clone() }).collect()
+        };
+        let mut all = of(&good);
+        assert_eq!(complete_blocks(&plan, &all), [0_u32; 0], "nothing is known of the other");
+        all.extend(of(&bad));
+        assert!(complete_blocks(&plan, &all).into_iter().eq(0..BLOCKS));
+        assert_eq!(first_blocks(&all, &[4, 2]).len(), 4);
+        all.truncate(all.len() - 1);
+        if let Some(last) = all.last_mut() {
+            last.outcome = Outcome::Completed;
+        }
+        let complete = complete_blocks(&plan, &all);
+        assert!(complete.into_iter().eq(0..BLOCKS - 1), "it is waited for in the last block");
     }
 
     /// A subject that is better by `percent`, in the first `count` blocks.
