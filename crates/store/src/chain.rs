@@ -122,6 +122,8 @@ pub(crate) struct Chained<'a> {
     /// The line behind them that is not whole, in a sentence of its own; nothing where the file ends
     /// behind them.
     pub torn: Option<&'a str>,
+    /// Whether they were imported: a record of many rows has the number of the first one.
+    pub is_imported: bool,
 }
 
 impl Chained<'_> {
@@ -238,10 +240,14 @@ impl Chained<'_> {
     }
 
     /// Which records of so many are lost behind the last one that is there, by their numbers, and
-    /// whether the first of them is torn; nothing where none is lost there.
+    /// whether the first of them is torn; nothing where none is lost there, nor of an import whose
+    /// records have numbers of rows.
     fn lost_numbers(&self, all: u64) -> Option<String> {
         // Somebody else may have written the largest number there is.
         let whole = self.records.last().map_or(0, |last| last.sequence.saturating_add(1));
+        if self.is_imported && whole != self.records.len() as u64 {
+            return None;
+        }
         let lost = all.checked_sub(whole).filter(|lost| *lost > 0)?;
         let missing = |first: u64| match all - first {
             0 => format!("the last one, number {all}, is missing"),
@@ -376,6 +382,29 @@ mod tests {
             assert!(flaws[0].detail.contains(words), "{words}: {flaws:?}");
         }
         assert_eq!(cut_campaign(true, 4, 0).flaws, []);
+    }
+
+    #[test]
+    fn records_of_an_import_are_named_by_no_numbers_of_their_rows() {
+        let from = ::fixtures::imported(ImportedDesign::Blocked, ImportedOrder::Rows);
+        let plan = Plan { imported: Some(from), ..plan("demo", "digest") };
+        for (rows, words) in [
+            (1, "20 records, and 3 are there: the last 17, numbers 4 to 20, are missing"),
+            (3, "20 records, and 3 are there"),
+        ] {
+            let results = tempfile::tempdir().unwrap();
+            let mut campaign = Campaign::create(results.path(), &plan, "", 5, 1).unwrap();
+            let records = (0..20).map(|number| record(number * rows, vec![1.0])).collect();
+            drop(campaign.append_all(records).unwrap());
+            campaign.mark_finished().unwrap();
+            let path = campaign.directory().join("records.jsonl");
+            let text = fs::read_to_string(&path).unwrap();
+            let kept: String = text.split_inclusive('\n').take(3).collect();
+            fs::write(path, kept).unwrap();
+            let flaws = load(campaign.directory()).unwrap().flaws;
+            let is_told = |flaw: &Caveat| flaw.detail.ends_with(words);
+            assert!(flaws.iter().any(is_told), "{rows} rows: {flaws:?}");
+        }
     }
 
     #[test]

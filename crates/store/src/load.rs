@@ -132,7 +132,9 @@ fn with_records(
     let directory = loaded.directory.clone();
     loaded.records = scanned.records.into();
     let torn = scanned.torn.as_ref().map(|torn| torn.detail.as_str());
-    let chained = Chained { records: &loaded.records, digests: &scanned.digests, torn };
+    let is_imported = loaded.plan.imported.is_some();
+    let chained =
+        Chained { records: &loaded.records, digests: &scanned.digests, torn, is_imported };
     let origin = read_origin(files, &directory, &loaded.plan)?;
     let root = Links::root(&loaded.plan, &state, &origin);
     let environment = loaded.environment.as_ref().map(fingerprint_digest);
