@@ -36,7 +36,18 @@ pub(super) fn load(common: &Common, directory: &Path) -> Result<LoadedCampaign> 
     load_knowing(common, attempts(common).as_ref(), directory)
 }
 
-/// The same with what this machine knows of its campaigns.
+/// The same with what binds each record to the one before it, which the whole report tells.
+///
+/// # Errors
+/// Those of [`lab::load`].
+pub(super) fn load_linked(common: &Common, directory: &Path) -> Result<LoadedCampaign> {
+    // Before the records: a run may store more of them meanwhile.
+    let known = known(common, directory);
+    let loaded = lab::load(directory)?;
+    Ok(examine(common, directory, loaded, known.as_ref()).loaded)
+}
+
+/// The same as [`load`] with what this machine knows of its campaigns.
 ///
 /// # Errors
 /// Those of [`lab::load`].

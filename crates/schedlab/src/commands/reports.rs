@@ -68,7 +68,7 @@ fn end(directory: &Path) -> Result<()> {
 }
 
 pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<ExitCode> {
-    let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
+    let (loaded, findings) = judged_for(common, &arguments.campaign.campaign, &arguments.format)?;
     if arguments.output.as_deref() == Some(Path::new("-")) {
         let shown = Shown::of(common, arguments.presentation);
         send(&loaded, &findings, &arguments.format, shown)?;
@@ -88,7 +88,7 @@ pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<Exi
 }
 
 pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCode> {
-    let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
+    let (loaded, findings) = judged_for(common, &arguments.campaign.campaign, &arguments.format)?;
     let shown = Shown { has_plots: arguments.plots, ..Shown::of(common, arguments.presentation) };
     send(&loaded, &findings, &arguments.format, shown)?;
     Ok(ExitCode::Done)
@@ -97,11 +97,16 @@ pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCod
 /// A campaign with its findings, judged anew: stored ones may be another version's,
 /// or edited. Nothing is written.
 pub(super) fn judged(common: &Common, campaign: &str) -> Result<(LoadedCampaign, Findings)> {
+    judged_for(common, campaign, TERMINAL)
+}
+
+/// The same for a report of this format: the whole one has what binds each record, too.
+fn judged_for(common: &Common, campaign: &str, format: &str) -> Result<(LoadedCampaign, Findings)> {
     if Path::new(campaign).is_file() {
-        return of_bundle(common, Path::new(campaign));
+        return of_bundle(common, Path::new(campaign), format);
     }
     let directory = store::resolve(&common.results, campaign)?;
-    let loaded = evidence::load(common, &directory)?;
+    let loaded = drawn_from(evidence::load_linked(common, &directory)?, format);
     let findings = lab::judge_records(&loaded);
     let stored = store::load_findings(&directory).ok().flatten();
     // Those of an earlier format lack what it did not have.
@@ -124,15 +129,20 @@ fn is_emptied(directory: &Path) -> bool {
         && stored().is_some_and(rests_on_records)
 }
 
-/// The campaign in a bundle, judged anew.
-fn of_bundle(common: &Common, file: &Path) -> Result<(LoadedCampaign, Findings)> {
+/// What a report of this format is drawn from, once the evidence was looked at.
+fn drawn_from(loaded: LoadedCampaign, format: &str) -> LoadedCampaign {
+    if format == WHOLE { loaded } else { evidence::without_links(loaded) }
+}
+
+/// The campaign in a bundle, judged anew for a report of this format.
+fn of_bundle(common: &Common, file: &Path, format: &str) -> Result<(LoadedCampaign, Findings)> {
     let home = temporary()?;
     let unpacked = store::unpack(file, home.path())?;
     if let Some(problem) = unpacked.problems.first() {
         tell(&format!("{problem}: `schedlab verify {}` says more", file.display()));
     }
     let manifest = unpacked.manifest;
-    let loaded = evidence::without_links(opened(common, home.path(), &manifest)?.loaded);
+    let loaded = drawn_from(opened(common, home.path(), &manifest)?.loaded, format);
     if let FieldOutcome::Differs(problem) = manifest_fields::redaction(&manifest, &loaded) {
         tell(&format!("{problem}: `schedlab verify {}` says more", file.display()));
     }

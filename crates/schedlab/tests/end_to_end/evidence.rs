@@ -1006,6 +1006,29 @@ fn options_are_part_of_what_is_compared() {
 }
 
 #[test]
+fn the_whole_report_has_the_link_of_each_record_of_a_campaign_and_of_a_bundle() {
+    let (bench, directory) = campaign();
+    let stored = fs::read_to_string(directory.join("records.jsonl")).unwrap();
+    let link = |record: &serde_json::Value| record["chain"]["previous"].clone();
+    let expected: Vec<serde_json::Value> =
+        stored.lines().map(|line| link(&serde_json::from_str(line).unwrap())).collect();
+    assert!(expected.len() == 24 && expected.iter().all(serde_json::Value::is_string));
+    let bundle = bench.path().join("one.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", "last", "--output", &bundle]);
+    for campaign in ["last", &bundle] {
+        for command in [
+            &["show", campaign, "--format", "json"][..],
+            &["report", campaign, "--format", "json", "--output", "-"],
+        ] {
+            let report: serde_json::Value =
+                serde_json::from_str(&bench.expect(0, command)).unwrap();
+            let records = report["records"].as_array().unwrap();
+            assert_eq!(records.iter().map(link).collect::<Vec<_>>(), expected, "{command:?}");
+        }
+    }
+}
+
+#[test]
 fn a_bundle_that_is_not_there_is_a_wrong_argument() {
     let bench = Bench::new();
     bench.expect(2, &["verify", "nowhere.tar.gz"]);
