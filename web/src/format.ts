@@ -29,7 +29,7 @@ function factor(ratio: number | null): string {
 
 /** A ratio as a change: `+3.1 %`; from two-fold on a factor. */
 export function change(ratio: number | null, digits = 1): string {
-  if (ratio === null || !Number.isFinite(ratio) || isFactor(ratio)) return factor(ratio);
+  if (ratio === null || !Number.isFinite(ratio) || ratio <= 0 || isFactor(ratio)) return factor(ratio);
   const percent = (ratio - 1) * 100;
   // Nothing is left of what is 100 % less.
   const text = fixed(Math.abs(percent), percent <= -99.95 ? 0 : digits);

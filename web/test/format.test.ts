@@ -23,7 +23,7 @@ describe("changes", () => {
     expect(estimate({ ratio: 1.1, low: 0.9, high: null })).toBe("+10.0 % [−10.0 %, unbounded]");
     expect(change(103)).toBe("×103");
     expect(change(0.1)).toBe("÷10");
-    expect(change(0)).toBe("−100 %");
+    expect(change(0)).toBe("unbounded");
     expect(change(null)).toBe("unbounded");
     expect(multiple(1.314)).toBe("×1.31");
   });

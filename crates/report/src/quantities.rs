@@ -139,8 +139,8 @@ impl EffectSize {
     /// That of an oriented ratio on a scale.
     pub(crate) fn of(ratio: f64, scale: EffectScale) -> Self {
         let way = ratio.total_cmp(&1.0);
-        let is_bounded = ratio.is_finite() && (scale == EffectScale::Percent || ratio > 0.0);
-        if !is_bounded {
+        // Zero and infinity are what unbounded ends are stored as.
+        if !(ratio.is_finite() && ratio > 0.0) {
             return Self { way, digits: None };
         }
         let (digits, none) = match scale {
@@ -306,7 +306,7 @@ mod tests {
             (0.999_99, "0.0 %"),
             (103.0, "×103"),
             (0.01, "÷100"),
-            (0.0, "-100 %"),
+            (0.0, "unbounded"),
             (f64::INFINITY, "unbounded"),
         ] {
             assert_eq!(percent(ratio, Language::default()), text, "{ratio}");
