@@ -22,7 +22,7 @@ const USERS: &str = "/etc/passwd";
 /// systemd: UID 65534).
 const NAMES: [&str; 2] = ["schedlab-build", "nobody"];
 /// Every user can look into a directory here that is made for that.
-const BELOW: &str = "/tmp";
+const BELOW: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
 /// A PID namespace with a /proc of its own. When unshare(1) is killed, the kernel kills the init
 /// process of the namespace, and with it all others (pid_namespaces(7)).
 const NAMESPACE: [&str; 4] = ["--pid", "--fork", "--kill-child=KILL", "--mount-proc"];
@@ -140,7 +140,11 @@ impl Views {
     /// # Errors
     /// When no directory can be made for them.
     pub fn new(user: &BuildUser) -> io::Result<Self> {
-        let root = ViewRoot::within(Path::new(BELOW))?;
+        let [first, others @ ..] = BELOW.map(Path::new);
+        let root = others.into_iter().fold(ViewRoot::within(first), |made, parent| {
+            // The reason is that of the first one.
+            made.or_else(|why| ViewRoot::within(parent).map_err(|_| why))
+        })?;
         let home = root.path().join("home");
         let views = Self { user: user.clone(), root, home, binds: Vec::new() };
         // Whatever the umask is.
@@ -300,7 +304,7 @@ pub(crate) mod tests {
         // Another build, of a test beside this one, may get the name that this one had.
         let mark = format!("mark-{}", std::process::id());
         let home = output(&views, &format!("touch ~/{mark} && echo $HOME"), Path::new("/"));
-        assert!(home.starts_with(BELOW), "{home}");
+        assert!(BELOW.iter().any(|parent| home.starts_with(parent)), "{home}");
         let mode = fs::metadata(&home).unwrap().permissions().mode();
         assert_eq!(mode & 0o7777, 0o700, "others may look into it");
         let mark = Path::new(&home).join(mark);
