@@ -154,7 +154,7 @@ fn with_records(
         told.map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)).collect();
     let broken_links = chained.broken_links(&root);
     loaded.unbound = documents.unbound();
-    // Of one that ended it is a flaw.
+    // Of one that ended, the records that it lacks are a flaw, and what stands behind all is a caveat.
     if let (Some(torn), None) = (torn, &state.head) {
         let count = loaded.records.len();
         loaded.unbound.push(format!("the record after number {count} is torn: {torn}"));
