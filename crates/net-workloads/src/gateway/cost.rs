@@ -24,13 +24,14 @@ const PAYLOAD: usize = 64;
 const REQUESTS: u64 = 20_000;
 /// Requests per second of the open loop, and their number.
 const RATE: u64 = 4_000;
-const DUE: u64 = 2_000;
+const DUE: u64 = 400;
 /// A client that sends nothing for so long never will.
 const PATIENCE_NS: u64 = 10 * S;
 /// The rates are measured so often, in turns.
 const ROUNDS: usize = 5;
-/// The lateness is, in turns of half a second.
-const LATENESS_ROUNDS: usize = 10;
+/// The lateness is, in turns of a tenth of a second: in one of half a second a busy machine disturbs
+/// more than each hundredth request every time.
+const LATENESS_ROUNDS: usize = 50;
 
 /// The generator beside what only does the least.
 #[derive(Debug, Clone, Copy, PartialEq)]
