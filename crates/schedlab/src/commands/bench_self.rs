@@ -89,7 +89,7 @@ fn guests(common: &Common, text: &mut String) -> Result<Value> {
 
 fn generator_line(generator: net_workloads::GeneratorCost) -> String {
     format!(
-        "generator of gateway    {:>10.1} % of a plain epoll loop's rate; late by {:.2} us (p99), a bare loop by {:.2} us\n",
+        "generator of gateway    {:>10.1} % of a plain epoll loop's rate; late by {:.2} us (p99 of the least disturbed turn), a bare loop by {:.2} us\n",
         100.0 * generator.rate_ratio,
         generator.lateness_p99_ns / 1e3,
         generator.bare_lateness_p99_ns / 1e3
