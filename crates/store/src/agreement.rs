@@ -77,6 +77,8 @@ pub(crate) struct CampaignDocuments<'a> {
     pub plan: &'a Plan,
     pub state: &'a StateDocument,
     pub records: &'a [Record],
+    /// How many of them are bound to nothing.
+    pub loose: usize,
     /// The digest of its fingerprint.
     pub environment: Option<&'a str>,
     /// The name of the text that the plan was made from, and the digest of what lies there.
@@ -105,7 +107,7 @@ impl CampaignDocuments<'_> {
     /// What nothing binds, so that an edit of it would not be seen.
     pub(crate) fn unbound(&self) -> Vec<String> {
         let mut told = Vec::new();
-        let loose = self.unbound_records();
+        let loose = self.loose;
         match self.records.len() {
             0 => return told,
             all if loose == all => told.push(
@@ -159,11 +161,6 @@ impl CampaignDocuments<'_> {
         self.state.head.as_ref().is_some_and(|head| head.end.is_some())
     }
 
-    /// How many records are bound to nothing.
-    pub(crate) fn unbound_records(&self) -> usize {
-        self.records.iter().filter(|record| record.chain.is_none()).count()
-    }
-
     fn began(&self) -> Option<&CampaignBeginning> {
         self.records.first()?.chain.as_ref()?.beginning.as_ref()
     }
@@ -215,7 +212,7 @@ impl CampaignDocuments<'_> {
     /// Whether the state says of the end what can be.
     fn other_end(&self) -> Option<String> {
         let state = self.state;
-        let is_bound = self.unbound_records() < self.records.len();
+        let is_bound = self.loose < self.records.len();
         match (state.state, &state.head) {
             (CampaignState::Unfinished, Some(head)) => Some(format!(
                 "state.json says that the campaign is unfinished, and that it ended with {} records",
@@ -299,7 +296,7 @@ impl CampaignDocuments<'_> {
             return None;
         }
         // A campaign that an earlier version began is gone on with, and its records may be redacted.
-        let is_whole = self.unbound_records() == self.records.len() && state.redaction_of.is_none();
+        let is_whole = self.loose == self.records.len() && state.redaction_of.is_none();
         let later = if state.attempt.is_some() {
             "state.json says which attempt it is"
         } else if LATER_THAN_UNBOUND.contains(&plan.format.as_str()) {

@@ -115,10 +115,19 @@ impl LinkBreak {
     }
 }
 
-/// The records of a campaign, each with the digest of its line.
+/// The digests of the lines of a campaign's records.
+pub(crate) enum LineDigests {
+    /// That of each, all of which were read.
+    Read(Vec<LineDigest>),
+    /// That of the last one. This process has just bound them all, each to the one before it, and the
+    /// first alone still says to what.
+    Held(Option<LineDigest>),
+}
+
+/// The records of a campaign with what is known of their lines.
 pub(crate) struct Chained<'a> {
     pub records: &'a [Record],
-    pub digests: &'a [LineDigest],
+    pub digests: &'a LineDigests,
     /// The line behind them that is not whole, in a sentence of its own; nothing where the file ends
     /// behind them.
     pub torn: Option<&'a str>,
@@ -127,18 +136,46 @@ pub(crate) struct Chained<'a> {
 }
 
 impl Chained<'_> {
+    /// How many records are bound to nothing.
+    pub(crate) fn loose(&self) -> usize {
+        match self.digests {
+            LineDigests::Read(_) => {
+                self.records.iter().filter(|record| record.chain.is_none()).count()
+            }
+            LineDigests::Held(_) => 0,
+        }
+    }
+
+    /// The digest of each line, where all were read.
+    fn of_lines(&self) -> &[LineDigest] {
+        match self.digests {
+            LineDigests::Read(digests) => digests,
+            LineDigests::Held(_) => &[],
+        }
+    }
+
+    /// The digest of the last line.
+    fn of_last(&self) -> Option<&LineDigest> {
+        match self.digests {
+            LineDigests::Read(digests) => digests.last(),
+            LineDigests::Held(last) => last.as_ref(),
+        }
+    }
+
     /// What of the records is not as it was written, in one sentence each. Nothing can be said of
     /// records that are not bound.
     pub(crate) fn flaws(&self, root: &Links, state: &StateDocument) -> Vec<String> {
         let mut flaws = Vec::new();
         let mut is_bound = false;
         let mut is_of_plan = true;
+        let are_held = matches!(self.digests, LineDigests::Held(_));
         // Of records that are bound to each other nobody asks for them.
         let sequences: LazyCell<BTreeSet<u64>, _> =
             LazyCell::new(|| self.records.iter().map(|one| one.sequence).collect());
         for (at, record) in self.records.iter().enumerate() {
             let Some(chain) = &record.chain else {
-                if is_bound || !UNBOUND_RECORD_FORMATS.contains(&record.format.as_str()) {
+                let is_late = is_bound || !UNBOUND_RECORD_FORMATS.contains(&record.format.as_str());
+                if is_late && !are_held {
                     flaws.push(format!(
                         "{} is not bound to the record before it",
                         named(at, record)
@@ -161,7 +198,7 @@ impl Chained<'_> {
             }
             is_bound = true;
         }
-        flaws.extend(flaws_of_resumptions(self.records, self.digests, state));
+        flaws.extend(flaws_of_resumptions(self.records, self.of_lines(), state));
         flaws.extend(self.lost_end(state));
         let more = flaws.len().saturating_sub(TOLD_AT_MOST);
         flaws.truncate(TOLD_AT_MOST);
@@ -184,11 +221,11 @@ impl Chained<'_> {
 
     /// Whether the record at this place names another digest than that of what comes before it.
     fn is_broken(&self, at: usize, root: &Links) -> bool {
-        let expected = match at.checked_sub(1) {
-            Some(before) => &self.digests[before],
-            None => &root.0.previous,
-        };
-        self.records[at].chain.as_ref().is_some_and(|chain| chain.previous != *expected)
+        let Some(chain) = &self.records[at].chain else { return false };
+        match at.checked_sub(1) {
+            Some(before) => self.of_lines().get(before) != Some(&chain.previous),
+            None => chain.previous != root.0.previous,
+        }
     }
 
     /// What the digest at this place says, which is not that of what comes before. A record is missing
@@ -212,7 +249,7 @@ impl Chained<'_> {
     fn lost_end(&self, state: &StateDocument) -> Option<String> {
         let head = state.head.as_ref()?;
         let count = self.records.len() as u64;
-        let is_last = match self.digests.last() {
+        let is_last = match self.of_last() {
             Some(digest) => *digest == *head.digest,
             None => head.digest.is_empty(),
         };
@@ -228,7 +265,7 @@ impl Chained<'_> {
             || "the end".to_owned(),
             |last| format!("{}, the last of {count},", named(self.records.len() - 1, last)),
         );
-        let there = self.digests.last().map(ToString::to_string).unwrap_or_default();
+        let there = self.of_last().map(ToString::to_string).unwrap_or_default();
         (!is_last).then(|| {
             format!(
                 "{name} is not that which the campaign ended with: its digest is {}, and state.json \

@@ -30,7 +30,8 @@ impl KnownRecords {
             ));
         }
         let last = usize::try_from(known).ok()?.checked_sub(1)?;
-        let there = loaded.digests.get(last).filter(|_| loaded.redaction.is_none())?;
+        let of_last = loaded.last_digest.as_ref().filter(|_| known == found);
+        let there = loaded.digests.get(last).or(of_last).filter(|_| loaded.redaction.is_none())?;
         (*there != *self.0.digest).then(|| {
             format!(
                 "the first {known} of {found} records are not those that this machine knew: the \
@@ -44,10 +45,12 @@ impl KnownRecords {
 
 #[cfg(test)]
 mod tests {
+    use super::KnownRecords;
     use crate::chain::line_digest;
+    use crate::documents::Head;
     use crate::fixtures::{plan, record};
-    use crate::{Attempts, Campaign, load};
-    use model::Sample;
+    use crate::{Attempts, Campaign, load, load_held};
+    use model::{Sample, SampleData};
     use std::fs;
     use std::path::{Path, PathBuf};
 
@@ -94,5 +97,28 @@ mod tests {
         forge(&directory);
         let told = told().unwrap();
         assert!(told.contains("the first 4 of 5 records are not those"), "{told}");
+    }
+
+    #[test]
+    fn records_that_are_held_are_held_against_what_the_machine_knew_of_the_last_one() {
+        let home = tempfile::tempdir().unwrap();
+        let mut campaign = Campaign::create(home.path(), &plan("held", "d"), "", 5, 1).unwrap();
+        let mut records: Vec<_> = (0..3).map(|number| record(number, vec![1.0])).collect();
+        for record in &mut records {
+            // What holds a histogram is read again.
+            let samples = &mut record.invocations[0].samples;
+            samples.retain(|one| !matches!(one.data, SampleData::Histogram(_)));
+        }
+        let held = campaign.append_all(records).unwrap();
+        let loaded = load_held(campaign.directory(), held).unwrap();
+        assert!(loaded.digests.is_empty(), "they are held, and were not read");
+        let last = loaded.last_digest.as_ref().unwrap().to_string();
+        let told = |digest: &str| {
+            let known = KnownRecords::new(Head { records: 3, digest: digest.into(), end: None });
+            known.contradiction(&loaded)
+        };
+        assert_eq!(told(&last), None);
+        let told = told(&"0".repeat(64)).unwrap();
+        assert!(told.contains("the first 3 of 3 records are not those"), "{told}");
     }
 }

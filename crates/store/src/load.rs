@@ -1,7 +1,7 @@
 //! Reading a campaign without owning it.
 
 use crate::agreement::CampaignDocuments;
-use crate::chain::{BrokenLink, Chained, Links};
+use crate::chain::{BrokenLink, Chained, LineDigests, Links};
 use crate::documents::{
     CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, Redaction,
     STATE_FORMATS, StateDocument, fingerprint_digest, hexadecimal, origin_in,
@@ -9,13 +9,12 @@ use crate::documents::{
 use crate::durable::{parse_document, read_document, read_limited_on, too_much};
 use crate::held_records::HeldRecords;
 use crate::plan_sizes;
-use crate::record_weight::ReckonedParts;
 use crate::records::{Scan, scan_on};
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Attempt, Binding, Caveat, CaveatCode, CountedNumbers, DOCUMENT_BYTES,
-    FINDINGS_BEFORE_SEQUENCES, FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, LineDigest,
-    PLAN_BYTES, PLAN_FORMATS, Plan, ReaderLimit, Records, Resumption,
+    Attempt, Binding, Caveat, CaveatCode, DOCUMENT_BYTES, FINDINGS_BEFORE_SEQUENCES,
+    FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, LineDigest, PLAN_BYTES, PLAN_FORMATS,
+    Plan, ReaderLimit, Record, Records, Resumption,
 };
 use std::io::{self, BufReader, Read, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -36,6 +35,9 @@ pub struct LoadedCampaign {
     /// SHA-256 of each record's line, in the same order; none of a campaign that is followed while
     /// it grows, nor once its records, all of which are bound, were held against them.
     pub digests: Vec<LineDigest>,
+    /// SHA-256 of the last record's line, of records that this process stored and holds; of others it
+    /// is the last of those above.
+    pub last_digest: Option<LineDigest>,
     /// Warnings about the campaign's files.
     pub caveats: Vec<Caveat>,
     /// What of the evidence is not as it was written: no verdict may rest on it.
@@ -91,8 +93,8 @@ fn load_with(files: &dyn Files, directory: &Path, plan: Plan) -> Result<LoadedCa
     let loaded = load_beside(files, directory, plan)?;
     // Before the records: a campaign that ends meanwhile has all that its state names.
     let state = read_state_on(files, directory)?;
-    let scanned = scan_on(files, &directory.join("records.jsonl"))?;
-    with_records(files, (loaded, state), scanned)
+    let Scan { records, digests, torn, .. } = scan_on(files, &directory.join("records.jsonl"))?;
+    with_records(files, (loaded, state), records, LineDigests::Read(digests), torn)
 }
 
 /// The same of a campaign whose records, all of them, this process has just stored and holds: the
@@ -108,33 +110,24 @@ pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> 
     }
     let loaded = load_beside(&HostFiles, directory, read_plan_in_pieces(directory)?)?;
     let state = read_state_on(&HostFiles, directory)?;
-    let HeldRecords { records, digests } = held;
-    // Of what was not read there is nothing to count.
-    let scanned = Scan {
-        records,
-        digests,
-        is_bound: true,
-        complete_bytes: 0,
-        last_bytes: 0,
-        torn: None,
-        counted: CountedNumbers::default(),
-        parts: ReckonedParts::default(),
-    };
-    with_records(&HostFiles, (loaded, state), scanned)
+    let HeldRecords { records, last } = held;
+    with_records(&HostFiles, (loaded, state), records, LineDigests::Held(last), None)
 }
 
 /// A campaign with its records, and with what of both is not as it was written.
 fn with_records(
     files: &dyn Files,
     (mut loaded, state): (LoadedCampaign, StateDocument),
-    scanned: Scan,
+    records: Vec<Record>,
+    digests: LineDigests,
+    torn: Option<Caveat>,
 ) -> Result<LoadedCampaign> {
     let directory = loaded.directory.clone();
-    loaded.records = scanned.records.into();
-    let torn = scanned.torn.as_ref().map(|torn| torn.detail.as_str());
+    loaded.records = records.into();
+    let torn_line = torn.as_ref().map(|torn| torn.detail.as_str());
     let is_imported = loaded.plan.imported.is_some();
     let chained =
-        Chained { records: &loaded.records, digests: &scanned.digests, torn, is_imported };
+        Chained { records: &loaded.records, digests: &digests, torn: torn_line, is_imported };
     let origin = read_origin(files, &directory, &loaded.plan)?;
     let root = Links::root(&loaded.plan, &state, &origin);
     let environment = loaded.environment.as_ref().map(fingerprint_digest);
@@ -142,6 +135,7 @@ fn with_records(
         plan: &loaded.plan,
         state: &state,
         records: &loaded.records,
+        loose: chained.loose(),
         environment: environment.as_deref(),
         origin: (loaded.origin, hexadecimal(&origin)),
     };
@@ -155,12 +149,12 @@ fn with_records(
     let broken_links = chained.broken_links(&root);
     loaded.unbound = documents.unbound();
     // Of one that ended, the records that it lacks are a flaw, and what stands behind all is a caveat.
-    if let (Some(torn), None) = (torn, &state.head) {
+    if let (Some(torn), None) = (torn_line, &state.head) {
         let count = loaded.records.len();
         loaded.unbound.push(format!("the record after number {count} is torn: {torn}"));
     }
-    loaded.caveats.extend(scanned.torn);
-    loaded.binding = match documents.unbound_records() {
+    loaded.caveats.extend(torn);
+    loaded.binding = match documents.loose {
         0 => Binding::Checked,
         loose => {
             let detail = format!("{loose} of {} records", loaded.records.len());
@@ -170,7 +164,10 @@ fn with_records(
     };
     loaded.flaws = state.flaws.into_iter().chain(flaws).collect();
     loaded.broken_links = broken_links;
-    loaded.digests = scanned.digests;
+    match digests {
+        LineDigests::Read(digests) => loaded.digests = digests,
+        LineDigests::Held(last) => loaded.last_digest = last,
+    }
     Ok(loaded)
 }
 
@@ -191,6 +188,7 @@ fn load_beside(files: &dyn Files, directory: &Path, plan: Plan) -> Result<Loaded
         plan,
         records: Records::default(),
         digests: Vec::new(),
+        last_digest: None,
         caveats: state.caveats,
         flaws: Vec::new(),
         broken_links: Vec::new(),
