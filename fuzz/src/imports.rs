@@ -241,7 +241,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let head = store::import_head(format);
         let mut campaign = Campaign::create(home.path(), &imported.plan, &head, 1, 1).unwrap();
-        campaign.append_all(imported.records).unwrap();
+        campaign.append_all(&imported.records).unwrap();
         campaign.mark_finished().unwrap();
         let loaded = lab::load(campaign.directory()).unwrap();
         let findings = lab::judge_records(&loaded);

@@ -7,7 +7,7 @@ use crate::documents::{
     digest_of_end, fingerprint_digest, origin_of,
 };
 use crate::durable::{failed, make_directories, replace_on, sync_directory};
-use crate::held_records::HeldRecords;
+use crate::held_records::StoredRecords;
 use crate::json_file::replace_json;
 use crate::load::{read_environment_on, read_origin, read_plan_on, read_state_on};
 use crate::lookup::LOCK;
@@ -32,7 +32,7 @@ pub struct Campaign {
     files: Arc<dyn Files>,
     _lock: Box<dyn OpenFile>,
     directory: PathBuf,
-    plan: Plan,
+    plan: Arc<Plan>,
     state: StateDocument,
     environment: Option<EnvironmentDocument>,
     records: Box<dyn OpenFile>,
@@ -161,7 +161,7 @@ impl Campaign {
             files: files.clone(),
             _lock: lock,
             directory: directory.to_owned(),
-            plan: plan.into_owned(),
+            plan: Arc::new(plan.into_owned()),
             links,
             last: None,
             found: None,
@@ -208,7 +208,7 @@ impl Campaign {
             files,
             _lock: lock,
             directory: directory.to_owned(),
-            plan,
+            plan: Arc::new(plan),
             links,
             last,
             count: scanned.digests.len() as u64,
@@ -286,6 +286,11 @@ impl Campaign {
         &self.plan
     }
 
+    /// The same for one who needs it while records are stored.
+    pub fn shared_plan(&self) -> Arc<Plan> {
+        self.plan.clone()
+    }
+
     /// Where the output of external programs is kept.
     pub fn logs(&self) -> PathBuf {
         self.directory.join("logs")
@@ -353,21 +358,25 @@ impl Campaign {
     }
 
     /// Appends records that exist already, all or none of them: they cost nothing to
-    /// bring about again, so one sync at the end is enough. They come back for a caller that judges
-    /// them at once.
+    /// bring about again, so one sync at the end is enough. They are only read, and may be judged
+    /// meanwhile.
     ///
     /// # Errors
     /// Like [`Campaign::append`].
-    pub fn append_all(&mut self, mut records: Vec<Record>) -> Result<HeldRecords> {
+    pub fn append_all(&mut self, records: &[Record]) -> Result<StoredRecords> {
         let (links, last) = (self.links.clone(), self.last.clone());
-        match self.write_out(&mut records) {
+        let first = match self.count {
+            0 => self.links.first(&self.plan, &self.state, Some(records.len() as u64)),
+            _ => self.links.next(),
+        };
+        match self.write_out(records, &first) {
             Ok(WrittenRecords { length, last: written }) => {
                 sync_directory(&*self.files, &self.directory)?;
                 self.length += length;
                 self.count += records.len() as u64;
                 self.is_bound = true;
                 self.last = written.clone().or(last);
-                Ok(HeldRecords { records, last: written })
+                Ok(StoredRecords { first: (!records.is_empty()).then_some(first), last: written })
             }
             Err(error) => {
                 (self.links, self.last) = (links, last);
@@ -378,13 +387,9 @@ impl Campaign {
     }
 
     /// Binds records and writes them out piece by piece, so that their text is never held whole.
-    fn write_out(&mut self, records: &mut [Record]) -> Result<WrittenRecords> {
+    fn write_out(&mut self, records: &[Record], first: &Chain) -> Result<WrittenRecords> {
         let path = self.directory.join("records.jsonl");
         let fail = |error: std::io::Error| failed("append records to", &path, &error);
-        let first = match self.count {
-            0 => self.links.first(&self.plan, &self.state, Some(records.len() as u64)),
-            _ => self.links.next(),
-        };
         let file = &mut self.records;
         let written = write_bound(records, first, &mut self.links, |lines| {
             file.write_all(lines).map_err(fail)
@@ -454,7 +459,7 @@ impl Campaign {
     pub fn save_plan(&mut self, plan: &Plan) -> Result<()> {
         assert_eq!(plan.digest, self.plan.digest, "a campaign keeps the plan it began with");
         replace_json(&*self.files, &self.directory, "plan.json", plan)?;
-        self.plan = plan.clone();
+        self.plan = Arc::new(plan.clone());
         Ok(())
     }
 
@@ -611,14 +616,14 @@ mod tests {
         // The first is more than one piece, so it is written before the last is looked at.
         let long: Vec<f64> = (0..300_000).map(f64::from).collect();
         let mut records = vec![record(0, long), record(1, vec![1.0]), record(2, vec![f64::NAN])];
-        assert!(campaign.append_all(records.clone()).is_err());
+        assert!(campaign.append_all(&records).is_err());
         assert_eq!(fs::metadata(&path).unwrap().len(), 0);
         records[2] = record(2, vec![2.0]);
-        let held = campaign.append_all(records).unwrap();
+        let stored = campaign.append_all(&records).unwrap();
         let found = scan_on(&HostFiles, &path).unwrap();
         let unbound = |record: &Record| Record { chain: None, ..record.clone() };
-        assert!(found.records.iter().map(unbound).eq(held.records.iter().map(unbound)));
-        assert_eq!(found.digests.last(), held.last.as_ref());
+        assert!(found.records.iter().map(unbound).eq(records));
+        assert_eq!(found.digests.last(), stored.last.as_ref());
         assert_eq!(found.complete_bytes, fs::metadata(&path).unwrap().len());
     }
 

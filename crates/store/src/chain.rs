@@ -319,7 +319,7 @@ mod tests {
     use super::{BrokenLink, LinkBreak, names_plan};
     use crate::fixtures::{plan, record};
     use crate::{Campaign, LoadedCampaign, load};
-    use model::{Caveat, CaveatCode, ImportFact, ImportedDesign, ImportedOrder, Plan};
+    use model::{Caveat, CaveatCode, ImportFact, ImportedDesign, ImportedOrder, Plan, Record};
     use std::fs;
 
     /// What is told of six records of which these lines are left, in this order.
@@ -431,8 +431,9 @@ mod tests {
         ] {
             let results = tempfile::tempdir().unwrap();
             let mut campaign = Campaign::create(results.path(), &plan, "", 5, 1).unwrap();
-            let records = (0..20).map(|number| record(number * rows, vec![1.0])).collect();
-            drop(campaign.append_all(records).unwrap());
+            let records: Vec<Record> =
+                (0..20).map(|number| record(number * rows, vec![1.0])).collect();
+            campaign.append_all(&records).unwrap();
             campaign.mark_finished().unwrap();
             let path = campaign.directory().join("records.jsonl");
             let text = fs::read_to_string(&path).unwrap();

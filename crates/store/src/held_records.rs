@@ -1,10 +1,19 @@
 //! Records that this process has stored and still holds: an import is judged by them, and does not
 //! read again what it wrote.
 
-use model::{LineDigest, Record, SampleData};
+use model::{Chain, LineDigest, Record, SampleData};
 
-/// All records that were appended at once. They are bound in their lines; of those that are held the
-/// first alone says to what.
+/// What was stored of records that were appended at once.
+#[derive(Debug)]
+pub struct StoredRecords {
+    /// What binds the first one; absent where there is none.
+    pub(crate) first: Option<Chain>,
+    /// The digest of the last one's line.
+    pub(crate) last: Option<LineDigest>,
+}
+
+/// All records of a campaign, which were appended at once. They are bound in their lines; of those
+/// that are held the first alone says to what.
 #[derive(Debug)]
 pub struct HeldRecords {
     pub(crate) records: Vec<Record>,
@@ -13,18 +22,27 @@ pub struct HeldRecords {
 }
 
 impl HeldRecords {
-    /// Whether none of them holds a histogram. One that was recorded has room for every value, and is
-    /// small once it was read.
-    pub(crate) fn are_small(&self) -> bool {
-        let invocations = self.records.iter().flat_map(|record| &record.invocations);
-        invocations
-            .flat_map(|invocation| &invocation.samples)
-            .all(|sample| !matches!(sample.data, SampleData::Histogram(_)))
+    /// These records, of which this was stored.
+    pub fn new(mut records: Vec<Record>, stored: StoredRecords) -> Self {
+        if let Some(first) = records.first_mut() {
+            first.chain = stored.first.map(Box::new);
+        }
+        Self { records, last: stored.last }
     }
+}
+
+/// Whether none of these records holds a histogram, so that they are judged as they are held. One that
+/// was recorded has room for every value, and is small once it was read.
+pub fn are_small(records: &[Record]) -> bool {
+    let invocations = records.iter().flat_map(|record| &record.invocations);
+    invocations
+        .flat_map(|invocation| &invocation.samples)
+        .all(|sample| !matches!(sample.data, SampleData::Histogram(_)))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::{HeldRecords, are_small};
     use crate::fixtures::{plan, record};
     use crate::{Campaign, load, load_held};
     use model::{Record, Sample, SampleData};
@@ -37,9 +55,10 @@ mod tests {
         let values = |number: u64| vec![-0.0, 0.1 + number as f64, 1e300 / 7.0];
         let mut records: Vec<Record> = (0..40).map(|n| record(n, values(n))).collect();
         records.iter_mut().for_each(edit);
-        let held = campaign.append_all(records).unwrap();
+        let stored = campaign.append_all(&records).unwrap();
         campaign.mark_finished().unwrap();
-        assert_eq!(held.are_small(), is_held);
+        assert_eq!(are_small(&records), is_held);
+        let held = HeldRecords::new(records, stored);
         let place = held.records.as_ptr();
         let kept = load_held(campaign.directory(), held).unwrap();
         assert_eq!(kept.records.as_ptr() == place, is_held, "whether they were read again");

@@ -49,7 +49,7 @@ mod tests {
     use crate::chain::line_digest;
     use crate::documents::Head;
     use crate::fixtures::{plan, record};
-    use crate::{Attempts, Campaign, load, load_held};
+    use crate::{Attempts, Campaign, HeldRecords, load, load_held};
     use model::{Sample, SampleData};
     use std::fs;
     use std::path::{Path, PathBuf};
@@ -109,7 +109,8 @@ mod tests {
             let samples = &mut record.invocations[0].samples;
             samples.retain(|one| !matches!(one.data, SampleData::Histogram(_)));
         }
-        let held = campaign.append_all(records).unwrap();
+        let stored = campaign.append_all(&records).unwrap();
+        let held = HeldRecords::new(records, stored);
         let loaded = load_held(campaign.directory(), held).unwrap();
         assert!(loaded.digests.is_empty(), "they are held, and were not read");
         let last = loaded.last_digest.as_ref().unwrap().to_string();

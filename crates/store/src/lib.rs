@@ -44,7 +44,7 @@ pub use chain::{BrokenLink, LinkBreak, names_plan};
 pub use decisive_fields::bound_name;
 pub use documents::{CampaignState, Redaction, fingerprint_digest};
 pub use durable::{failed, replace};
-pub use held_records::HeldRecords;
+pub use held_records::{HeldRecords, StoredRecords, are_small};
 pub use import_head::{import_head, is_import};
 pub use known_records::KnownRecords;
 pub use load::{

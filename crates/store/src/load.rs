@@ -7,7 +7,7 @@ use crate::documents::{
     STATE_FORMATS, StateDocument, fingerprint_digest, hexadecimal, origin_in,
 };
 use crate::durable::{parse_document, read_document, read_limited_on, too_much};
-use crate::held_records::HeldRecords;
+use crate::held_records::{HeldRecords, are_small};
 use crate::plan_sizes;
 use crate::records::{Scan, scan_on};
 use contract::{Error, ErrorKind, Result};
@@ -103,7 +103,7 @@ fn load_with(files: &dyn Files, directory: &Path, plan: Plan) -> Result<LoadedCa
 /// # Errors
 /// Like [`load`].
 pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> {
-    if !held.are_small() {
+    if !are_small(&held.records) {
         drop(held);
         sys::return_freed_memory();
         return load(directory);

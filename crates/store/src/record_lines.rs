@@ -39,42 +39,42 @@ impl WrittenRecords {
     }
 }
 
-/// Records that are encoded, and their lines.
+/// Lines of records, with blank links.
 struct Piece<'r> {
-    records: &'r mut [Record],
+    records: &'r [Record],
     lines: Vec<u8>,
     /// Where each line ends.
     ends: Vec<usize>,
 }
 
-/// Binds records, the first by this link, and hands their lines on, piece by piece. The first alone
-/// keeps its link: those of the others are in their lines, and half a million of them take 32 MB.
+/// Binds records in their lines, the first by this link, and hands the lines on, piece by piece. The
+/// records themselves are given no link: half a million of them take 32 MB.
 ///
 /// # Errors
 /// When a record cannot be stored, or what `write` answers; lines may have been handed on before.
 pub(crate) fn write_bound(
-    records: &mut [Record],
-    first: Chain,
+    records: &[Record],
+    first: &Chain,
     links: &mut Links,
     mut write: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<WrittenRecords> {
     let mut written = WrittenRecords { length: 0, last: None };
-    let Some((beginning, rest)) = records.split_first_mut() else { return Ok(written) };
-    beginning.chain = Some(Box::new(first));
-    let line = encode(beginning)?;
+    let Some((beginning, rest)) = records.split_first() else { return Ok(written) };
+    let line = encode(&Record { chain: Some(Box::new(first.clone())), ..beginning.clone() })?;
     written.count(&line, links);
     write(&line)?;
-    let blank = Chain { previous: BLANK, ..links.next() };
+    let Some(next) = rest.first() else { return Ok(written) };
+    let blank = link_text(&Chain { previous: BLANK, ..links.next() })
+        .map_err(|error| refused(next, error.to_string()))?;
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(PIECES_AHEAD);
         scope.spawn(move || encode_pieces(rest, &blank, &sender));
         for piece in receiver {
             let Piece { records, mut lines, ends } = piece?;
             let mut begin = 0;
-            for (record, end) in records.iter_mut().zip(ends) {
+            for (record, end) in records.iter().zip(ends) {
                 let line = &mut lines[begin..end];
                 bind(record, line, links)?;
-                record.chain = None;
                 written.count(line, links);
                 begin = end;
             }
@@ -84,18 +84,27 @@ pub(crate) fn write_bound(
     })
 }
 
-/// Encodes records with a blank link. Ends when nobody takes their lines any more.
-fn encode_pieces<'r>(
-    mut rest: &'r mut [Record],
-    blank: &Chain,
-    sender: &SyncSender<Result<Piece<'r>>>,
-) {
+/// A link as it ends the text of a record.
+fn link_text(link: &Chain) -> serde_json::Result<Vec<u8>> {
+    let mut text = b",\"chain\":".to_vec();
+    serde_json::to_writer(&mut text, link)?;
+    text.push(b'}');
+    Ok(text)
+}
+
+/// Encodes records with a blank link, which is the last of a record. Ends when nobody takes their
+/// lines any more.
+fn encode_pieces<'r>(mut rest: &'r [Record], blank: &[u8], sender: &SyncSender<Result<Piece<'r>>>) {
     let mut templates = RecordTemplates::default();
     while !rest.is_empty() {
         let (mut lines, mut ends) = (Vec::with_capacity(PIECE_BYTES), Vec::new());
-        for record in rest.iter_mut() {
-            record.chain = Some(Box::new(blank.clone()));
-            let line = |lines: &mut Vec<u8>| templates.write(record, lines);
+        for record in rest {
+            let line = |lines: &mut Vec<u8>| {
+                templates.write(record, lines)?;
+                lines.pop();
+                lines.extend_from_slice(blank);
+                Ok(())
+            };
             if let Err(error) = append_line(record, &mut lines, line) {
                 // Who does not listen had an error before.
                 let _ = sender.send(Err(error));
@@ -106,7 +115,7 @@ fn encode_pieces<'r>(
                 break;
             }
         }
-        let (records, behind) = std::mem::take(&mut rest).split_at_mut(ends.len());
+        let (records, behind) = rest.split_at(ends.len());
         rest = behind;
         if sender.send(Ok(Piece { records, lines, ends })).is_err() {
             return;
@@ -114,15 +123,14 @@ fn encode_pieces<'r>(
     }
 }
 
-/// Puts the digest of the line before it in the blank place of a record and of its line.
-fn bind(record: &mut Record, line: &mut [u8], links: &Links) -> Result<()> {
+/// Puts the digest of the line before it in the blank place of a record's line.
+fn bind(record: &Record, line: &mut [u8], links: &Links) -> Result<()> {
     let end = line.len().saturating_sub(BEHIND_DIGEST.len());
     let begin = end.saturating_sub(BLANK_DIGITS.len());
     let is_blank = line[begin..end] == BLANK_DIGITS && line[end..] == *BEHIND_DIGEST;
-    match (links.previous(), &mut record.chain) {
-        (LineDigest::Sha256(bytes), Some(chain)) if is_blank => {
+    match links.previous() {
+        LineDigest::Sha256(bytes) if is_blank => {
             line[begin..end].copy_from_slice(&LineDigest::digits(bytes));
-            chain.previous.clone_from(links.previous());
             Ok(())
         }
         _ => Err(refused(record, "its link has no place for a digest".to_owned())),
@@ -205,18 +213,16 @@ mod tests {
             (0..number % 7 * 1_500).map(|at| at as f64 / 7.0).collect()
         };
         let records: Vec<Record> = (0..60).map(|number| record(number, long(number))).collect();
-        let held = campaign.append_all(records).unwrap();
+        let stored = campaign.append_all(&records).unwrap();
         let text = fs::read(campaign.directory().join("records.jsonl")).unwrap();
         assert!(text.len() > 3 * PIECE_BYTES, "{} bytes", text.len());
         let loaded = load(campaign.directory()).unwrap();
         let each: Vec<Vec<u8>> = loaded.records.iter().map(|one| encode(one).unwrap()).collect();
         assert!(each.concat() == text, "a line is not that of its record");
-        assert_eq!(loaded.digests.last(), held.last.as_ref());
+        assert_eq!(loaded.digests.last(), stored.last.as_ref());
         assert_eq!(loaded.flaws, [], "each is bound to the one before it");
         let unbound = |record: &Record| Record { chain: None, ..record.clone() };
-        assert!(loaded.records.iter().map(unbound).eq(held.records.iter().map(unbound)));
-        // What the others are bound to is held in their lines alone.
-        assert_eq!(loaded.records[0].chain, held.records[0].chain);
-        assert!(held.records[1..].iter().all(|record| record.chain.is_none()));
+        assert!(loaded.records.iter().map(unbound).eq(records));
+        assert_eq!(loaded.records[0].chain.as_deref(), stored.first.as_ref());
     }
 }

@@ -1,7 +1,7 @@
 //! The text that lines of many records have alike: all but their places and what was measured. An
 //! import has hundreds of thousands of records, and few different circumstances of their trials.
 
-use model::{ChainAnchor, Circumstances, Few, Record};
+use model::{Circumstances, Few, Record};
 use std::sync::Arc;
 
 /// More circumstances than these have no text of their own; their records are written whole.
@@ -19,24 +19,24 @@ pub(crate) struct RecordTemplates {
     last: usize,
 }
 
-/// The text that all records of the same circumstances and the same link have alike.
+/// The text that all records of the same circumstances have alike.
 #[derive(Debug)]
 struct RecordTemplate {
     circumstances: Arc<Circumstances>,
-    anchor: Arc<ChainAnchor>,
     /// What stands before the place, between it and the measurements, and behind these.
     texts: [Vec<u8>; 3],
 }
 
 impl RecordTemplates {
-    /// Appends the text of a record, byte for byte as its serialisation has it.
+    /// Appends the text of a record, byte for byte as its serialisation without a link has it.
     ///
     /// # Errors
     /// When it cannot be serialised.
     pub(crate) fn write(&mut self, record: &Record, text: &mut Vec<u8>) -> serde_json::Result<()> {
         match self.find(record) {
             Some(template) => template.write(record, text),
-            None => serde_json::to_writer(text, record),
+            None if record.chain.is_none() => serde_json::to_writer(text, record),
+            None => serde_json::to_writer(text, &unbound(record)),
         }
     }
 
@@ -64,7 +64,7 @@ impl RecordTemplate {
     /// The text of a record, where it has the parts that are looked for, and put together again is its
     /// serialisation.
     fn of(record: &Record) -> Option<Self> {
-        let anchor = record.chain.as_ref()?.anchor.clone();
+        let record = &unbound(record);
         let probe = Record {
             sequence: 0,
             block: 0,
@@ -76,7 +76,7 @@ impl RecordTemplate {
         let (before, behind) = whole.split_once(PLACE)?;
         let (between, behind) = behind.split_once(MEASUREMENTS)?;
         let texts = [before, between, behind].map(|text| text.as_bytes().to_vec());
-        let template = Self { circumstances: record.circumstances.clone(), anchor, texts };
+        let template = Self { circumstances: record.circumstances.clone(), texts };
         let mut written = Vec::new();
         template.write(record, &mut written).ok()?;
         (written == serde_json::to_vec(record).ok()?).then_some(template)
@@ -84,7 +84,6 @@ impl RecordTemplate {
 
     fn is_of(&self, record: &Record) -> bool {
         Arc::ptr_eq(&self.circumstances, &record.circumstances)
-            && record.chain.as_ref().is_some_and(|chain| Arc::ptr_eq(&self.anchor, &chain.anchor))
     }
 
     fn write(&self, record: &Record, text: &mut Vec<u8>) -> serde_json::Result<()> {
@@ -106,14 +105,19 @@ impl RecordTemplate {
     }
 }
 
+/// A record without what binds it.
+fn unbound(record: &Record) -> Record {
+    Record { chain: None, ..record.clone() }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{MOST_TEMPLATES, RecordTemplates};
+    use super::{MOST_TEMPLATES, RecordTemplates, unbound};
     use crate::fixtures::record;
     use model::{Chain, ChainAnchor, LineDigest, Record};
     use std::sync::Arc;
 
-    /// The texts of records that are bound to the same anchor, and how many have a text in common.
+    /// The texts of records, and how many circumstances have a text in common.
     fn written(records: &[Record]) -> (Vec<String>, usize) {
         let mut templates = RecordTemplates::default();
         let mut texts = Vec::new();
@@ -126,22 +130,19 @@ mod tests {
     }
 
     fn serialised(records: &[Record]) -> Vec<String> {
-        let whole = |record| format!("before {}", serde_json::to_string(record).unwrap());
+        let whole = |record| format!("before {}", serde_json::to_string(&unbound(record)).unwrap());
         records.iter().map(whole).collect()
     }
 
-    fn bound(record: Record, anchor: &Arc<ChainAnchor>) -> Record {
-        let chain = Chain { previous: LineDigest::Sha256([0; 32]), anchor: anchor.clone() };
+    /// Records may be stored once more.
+    fn bound(record: Record) -> Record {
+        let anchor = ChainAnchor { plan: "d".repeat(64), beginning: None, resumption: None };
+        let chain = Chain { previous: LineDigest::Sha256([0; 32]), anchor: Arc::new(anchor) };
         Record { chain: Some(Box::new(chain)), ..record }
-    }
-
-    fn anchor() -> Arc<ChainAnchor> {
-        Arc::new(ChainAnchor { plan: "d".repeat(64), beginning: None, resumption: None })
     }
 
     #[test]
     fn records_of_shared_circumstances_have_the_text_of_their_serialisation() {
-        let anchor = anchor();
         let mut shared = record(0, vec![1.5]);
         shared.subject =
             "\"sequence\":0,\"block\":0,\"position\":0,\"invocations\":[],\u{7}".to_owned();
@@ -150,7 +151,8 @@ mod tests {
             let own = record(number, vec![number as f64 / 3.0; (number % 4) as usize]);
             let circumstances = like.circumstances.clone();
             let block = number as u32 * 1_000;
-            bound(Record { circumstances, block, position: number as u32 % 3, ..own }, &anchor)
+            let record = Record { circumstances, block, position: number as u32 % 3, ..own };
+            if number.is_multiple_of(5) { bound(record) } else { record }
         };
         let records: Vec<Record> = (0..40)
             .map(|number| of(number, if number % 3 == 0 { &other } else { &shared }))
@@ -161,21 +163,16 @@ mod tests {
     }
 
     #[test]
-    fn records_that_share_nothing_or_no_link_are_serialised_whole() {
-        let anchor = anchor();
-        let alone: Vec<Record> =
-            (0..5).map(|number| bound(record(number, vec![2.0]), &anchor)).collect();
+    fn records_that_share_nothing_are_serialised_whole() {
+        let alone: Vec<Record> = (0..5).map(|number| record(number, vec![2.0])).collect();
         assert_eq!(written(&alone), (serialised(&alone), 0));
-        let unbound = [record(1, vec![2.0])];
-        let unbound = [unbound[0].clone(), unbound[0].clone()];
-        assert_eq!(written(&unbound), (serialised(&unbound), 0));
+        let alone: Vec<Record> = alone.into_iter().map(bound).collect();
+        assert_eq!(written(&alone), (serialised(&alone), 0));
     }
 
     #[test]
     fn more_circumstances_than_are_held_are_serialised_whole() {
-        let anchor = anchor();
-        let kinds =
-            (0..MOST_TEMPLATES as u64 + 3).map(|number| bound(record(number, vec![1.0]), &anchor));
+        let kinds = (0..MOST_TEMPLATES as u64 + 3).map(|number| record(number, vec![1.0]));
         let records: Vec<Record> = kinds.flat_map(|record| [record.clone(), record]).collect();
         assert_eq!(written(&records), (serialised(&records), MOST_TEMPLATES));
     }

@@ -174,7 +174,7 @@ fn stored_anew(directory: &Path) -> contract::Result<PathBuf> {
         model::RECORD_FORMAT.clone_into(&mut record.format);
         record.fingerprint.clone_from(&digest);
     }
-    campaign.append_all(records)?;
+    campaign.append_all(&records)?;
     campaign.mark_finished()?;
     Ok(campaign.directory().to_owned())
 }

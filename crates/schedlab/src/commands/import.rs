@@ -13,10 +13,12 @@ use contract::{Error, Result};
 use importers::{
     ExecutionLevels, IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble,
 };
-use model::{Claim, Comparisons, DEFAULT_ALPHA, Imported, Plan, ReaderLimit};
+use model::{Claim, Comparisons, DEFAULT_ALPHA, Findings, Imported, Plan, ReaderLimit, Record};
 use std::io::Read;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use store::Campaign;
+use std::thread;
+use store::{Campaign, HeldRecords, StoredRecords};
 
 /// One file as given: `[SUBJECT=]PATH`.
 struct File {
@@ -64,34 +66,64 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     drop(sources);
     drop(files);
     sys::return_freed_memory();
-    let held = match campaign.append_all(imported.records) {
-        Ok(held) => held,
-        Err(error) => {
-            // Nothing of it is on disk; a directory without records helps nobody, and the
-            // reason must be told.
-            let _ = campaign.discard();
-            return Err(error);
-        }
-    };
-    campaign.mark_finished()?;
-    keep_count(common, &campaign);
     let is_table = campaign.plan().imported.as_ref().is_some_and(Imported::is_table);
     let directory = campaign.directory().to_owned();
-    // Its plan is read again, and has hundreds of bytes for each block.
-    drop(campaign);
+    let records = imported.records;
+    let (stored, judged) = stored_and_judged(common, campaign, &records)?;
     sys::return_freed_memory();
     let format = (importer.describe().id, is_table);
     tell(&replicates(&mapping, format, &imported.executions));
     let _judging = ReaderTime::bounded();
     // The records are judged as they were stored, and not read again: `judge` does.
+    let held = HeldRecords::new(records, stored);
     let loaded = evidence::load_held(common, &directory, held)?;
-    let (findings, values) = reports::with_values(&loaded, || Ok(lab::judge_records(&loaded)))?;
+    let findings = || match judged {
+        Some(findings) => lab::completed(findings, &loaded),
+        None => lab::judge_records(&loaded),
+    };
+    let (findings, values) = reports::with_values(&loaded, || Ok(findings()))?;
     store::save_findings(&directory, &findings)?;
     sys::return_freed_memory();
     let ended = deliver(common, &loaded, (&findings, values), Presentation::default());
     // The process ends: the kernel takes hundreds of thousands of records at once.
     std::mem::forget(loaded);
     ended
+}
+
+/// Stores records, all of a campaign. Those that are judged as they are held are judged meanwhile.
+fn stored_and_judged(
+    common: &Common,
+    campaign: Campaign,
+    records: &[Record],
+) -> Result<(StoredRecords, Option<Findings>)> {
+    let plan = campaign.shared_plan();
+    thread::scope(|scope| {
+        let judging =
+            store::are_small(records).then(|| scope.spawn(move || analysis::judge(&plan, records)));
+        let stored = stored(common, campaign, records);
+        // It may be judged later: what takes too long is ended no sooner.
+        let _judging = ReaderTime::bounded();
+        let judged =
+            judging.map(|judged| judged.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        Ok((stored?, judged))
+    })
+}
+
+/// Stores records and ends their campaign.
+fn stored(common: &Common, mut campaign: Campaign, records: &[Record]) -> Result<StoredRecords> {
+    match campaign.append_all(records) {
+        Ok(stored) => {
+            campaign.mark_finished()?;
+            keep_count(common, &campaign);
+            Ok(stored)
+        }
+        Err(error) => {
+            // Nothing of it is on disk; a directory without records helps nobody, and the reason
+            // must be told.
+            let _ = campaign.discard();
+            Err(error)
+        }
+    }
 }
 
 /// Counts an import, which can be repeated under other choices as a run can. Where that cannot be
