@@ -342,8 +342,8 @@ pub struct CampaignBeginning {
     /// Whether its end will be bound, by whichever version ends it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub binds_end: bool,
-    /// What its plan said of reference, subjects, workloads, metrics, margins and the like, so that
-    /// one which is changed later is named with its former value: JSON in hexadecimal digits, in
+    /// What its plan said of reference, subjects, workloads, metrics, margins, options and the like, so
+    /// that one which is changed later is named with its former value: JSON in hexadecimal digits, in
     /// which no search for a name finds it. Absent of records that an earlier version wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<String>,

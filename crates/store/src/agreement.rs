@@ -89,8 +89,9 @@ impl CampaignDocuments<'_> {
     /// The fields of the plan that are not as the first record keeps them, in one sentence each with
     /// both values. They say more than the digests that no longer fit.
     pub(crate) fn other_fields(&self) -> Vec<String> {
-        let kept = self.began().and_then(|began| began.fields.as_deref());
-        kept.map(|kept| changed_fields(self.plan, kept)).unwrap_or_default()
+        let Some(began) = self.began() else { return Vec::new() };
+        let kept = began.fields.as_deref();
+        kept.map(|kept| changed_fields(self.plan, kept, began.notes)).unwrap_or_default()
     }
 
     /// Whatever one of them says against another, in one sentence each.
@@ -183,8 +184,9 @@ impl CampaignDocuments<'_> {
         let notes = counted("notes", plan.notes.len(), began.notes);
         if told.is_empty() && digest_of_plan(plan, blocks, notes) != began.plan {
             told.push(
-                "plan.json: name, title, options, notes or the order of the blocks are not those \
-                 that the first record names by their digest"
+                "plan.json: name, title, options, notes, whether the seed was drawn, whether it is a \
+                 pilot or the order of the blocks are not those that the first record names by their \
+                 digest"
                     .to_owned(),
             );
         }
@@ -416,15 +418,27 @@ mod tests {
         ),
         (
             |at| edit(at, "plan.json", |plan| plan["options"] = json!(["--set", "margin=15%"])),
-            "name, title, options, notes",
+            "plan.json: options is `--set, margin=15%`, and the first record gives absent",
         ),
         (
             |at| edit(at, "plan.json", |plan| plan["notes"] = json!(["other"])),
-            "name, title, options, notes",
+            "plan.json: notes is `other`, and the first record gives `planned`",
         ),
         (
             |at| edit(at, "plan.json", |plan| plan["notes"] = json!([])),
             "the number of notes is 0, and was 1",
+        ),
+        (
+            |at| edit(at, "plan.json", |plan| plan["is_pilot"] = true.into()),
+            "plan.json: is_pilot is true, and the first record gives false",
+        ),
+        (
+            |at| {
+                edit(at, "plan.json", |plan| {
+                    plan["is_seed_generated"] = (plan["is_seed_generated"] != true).into();
+                });
+            },
+            "notes, whether the seed was drawn, whether it is a pilot or the order of the blocks are",
         ),
         (
             |at| edit(at, "state.json", |state| state["state"] = "stopped_early".into()),

@@ -1,6 +1,6 @@
-//! What decides results in a plan, its name and its title, field by field, as the first record keeps
-//! them (docs/method.md#m-evidence). A digest tells that a field was changed; only its former value tells
-//! which one, and what it was.
+//! What decides results in a plan, and what it says besides but for its blocks, field by field, as the
+//! first record keeps it (docs/method.md#m-evidence). A digest tells that a field was changed; only its
+//! former value tells which one, and what it was.
 //!
 //! The fields are kept in hexadecimal digits. A search and replacement that renames a subject in every
 //! file of a campaign would rename it there as well if it could be read there.
@@ -21,7 +21,8 @@ const HEXADECIMAL: u32 = 16;
 
 /// Fields of which a redaction replaces values by their place in a plan, and those that may say
 /// anything.
-const QUOTED: [&str; 5] = ["imported caveats", "imported file", "levels", NAME, "title"];
+const QUOTED: [&str; 7] =
+    ["imported caveats", "imported file", "levels", NAME, "notes", "options", "title"];
 /// The field of what the experiment is called: its file is called so, and no text says it.
 const NAME: &str = "name";
 
@@ -30,19 +31,20 @@ type Fields = BTreeMap<String, Vec<String>>;
 
 /// The fields of a plan as the first record keeps them; nothing where they cannot be written.
 pub(crate) fn kept_fields(plan: &Plan) -> Option<String> {
-    let text = serde_json::to_vec(&fields_of(plan)).ok()?;
+    let text = serde_json::to_vec(&fields_of(plan, plan.notes.len())).ok()?;
     Some(text.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Each field that a plan has otherwise than the first record keeps it, with both values. A field
-/// that an earlier version did not keep is passed over: the digest of the plan covers it.
-pub(crate) fn changed_fields(plan: &Plan, kept: &str) -> Vec<String> {
+/// that an earlier version did not keep is passed over: the digest of the plan covers it. So many
+/// notes were there when it was stored; others may have been added since.
+pub(crate) fn changed_fields(plan: &Plan, kept: &str, notes: u64) -> Vec<String> {
     let Some(kept) = read(kept) else {
         return vec![
             "what the first record keeps of the fields of plan.json cannot be read".to_owned(),
         ];
     };
-    let there = fields_of(plan);
+    let there = fields_of(plan, usize::try_from(notes).unwrap_or(usize::MAX));
     let changed = |(name, values): (&String, &Vec<String>)| {
         let then = kept.get(name).filter(|then| *then != values)?;
         Some(difference(name, values, then))
@@ -68,13 +70,17 @@ fn read(kept: &str) -> Option<Fields> {
 }
 
 /// Names stand in fields of their own: what is renamed is told there, and not with each of its
-/// levels and margins as well.
-fn fields_of(plan: &Plan) -> Fields {
+/// levels and margins as well. Of the notes so many of the first.
+fn fields_of(plan: &Plan, notes: usize) -> Fields {
     let subjects = || plan.subjects.iter().map(|subject| subject.id.clone());
     let metrics = || plan.workloads.iter().flat_map(|workload| &workload.metrics);
     let mut fields: Vec<(&str, Vec<String>)> = vec![
         (NAME, vec![plan.name.clone()]),
         ("title", vec![plan.title.clone()]),
+        ("options", plan.options.clone()),
+        ("notes", plan.notes.iter().take(notes).cloned().collect()),
+        ("is_seed_generated", vec![plan.is_seed_generated.to_string()]),
+        ("is_pilot", vec![plan.is_pilot.to_string()]),
         ("reference", subjects().take(1).collect()),
         ("subjects", subjects().collect()),
         ("levels", plan.subjects.iter().map(|subject| text_of(&subject.levels)).collect()),
@@ -187,6 +193,10 @@ mod tests {
     use fixtures::{plan, subjects, workload};
     use model::{Direction, Metric, Reduction, Unit};
 
+    fn changed_fields(plan: &Plan, kept: &str) -> Vec<String> {
+        super::changed_fields(plan, kept, plan.notes.len() as u64)
+    }
+
     fn metric(id: &str) -> Metric {
         Metric::new(id, Unit::Nanoseconds, Direction::Lower, Reduction::Median, id)
     }
@@ -239,6 +249,36 @@ mod tests {
         let earlier = serde_json::to_vec(&earlier).unwrap();
         let earlier: String = earlier.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(changed_fields(&other, &earlier), [""; 0]);
+    }
+
+    #[test]
+    fn options_notes_and_what_else_a_plan_says_are_named_with_both_values() {
+        let notes = vec!["seed drawn: 4".to_owned()];
+        let before =
+            Plan { notes, options: vec!["--set".into(), "nice=1".into()], ..planned(&["a"]) };
+        let kept = kept_fields(&before).unwrap();
+        let mut other = before.clone();
+        other.options[1] = "nice=2".to_owned();
+        other.notes[0] = "seed drawn: 5".to_owned();
+        other.is_seed_generated = !before.is_seed_generated;
+        other.is_pilot = true;
+        let seed = before.is_seed_generated;
+        let told = [
+            "plan.json: is_pilot is true, and the first record gives false".to_owned(),
+            format!("plan.json: is_seed_generated is {}, and the first record gives {seed}", !seed),
+            "plan.json: notes is `seed drawn: 5`, and the first record gives `seed drawn: 4`"
+                .into(),
+            "plan.json: options is `--set, nice=2`, and the first record gives `--set, nice=1`"
+                .into(),
+        ];
+        assert_eq!(changed_fields(&other, &kept), told);
+        // A note that came later is bound by the campaign's end.
+        let later = vec!["seed drawn: 4".to_owned(), "block 1 runs again".to_owned()];
+        let later = Plan { notes: later, ..before };
+        assert_eq!(super::changed_fields(&later, &kept, 1), [""; 0]);
+        let removed = Plan { notes: Vec::new(), ..later };
+        let told = "plan.json: notes is absent, and the first record gives `seed drawn: 4`";
+        assert_eq!(super::changed_fields(&removed, &kept, 1), [told]);
     }
 
     #[test]

@@ -286,7 +286,8 @@ const EDITS: &[Edit] = &[
         &[
             "plan.json: title is Another question, and experiment.toml gives A known effect",
             "plan.json: title is `Another question`, and the first record gives `A known effect`",
-            "plan.json: name, title, options, notes or the order of the blocks are not those",
+            "plan.json: name, title, options, notes, whether the seed was drawn, whether it is a pilot \
+             or the order of the blocks are not those",
         ],
     ),
     (
@@ -301,7 +302,7 @@ const EDITS: &[Edit] = &[
                 plan["options"] = serde_json::json!(["--set", "margin=3%"]);
             });
         },
-        &["plan.json: name, title, options, notes or the order of the blocks are not those"],
+        &["plan.json: options is `--set, margin=3%`, and the first record gives absent"],
     ),
     (
         "environment",
