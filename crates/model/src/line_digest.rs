@@ -6,7 +6,7 @@ use std::fmt;
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// A SHA-256 as it stands in records: lower-case hexadecimal. Text that is none stays what it is.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineDigest {
     /// The digest.
     Sha256([u8; 32]),

@@ -6,7 +6,9 @@ use crate::agreement::beginning;
 use crate::documents::{StateDocument, hexadecimal};
 use crate::json_digest::digest_of_json;
 use crate::resumptions::flaws_of_resumptions;
-use model::{Chain, ChainAnchor, LineDigest, Plan, Record, UNBOUND_RECORD_FORMATS};
+use model::{
+    Chain, ChainAnchor, Imported, ImportedDesign, LineDigest, Plan, Record, UNBOUND_RECORD_FORMATS,
+};
 use sha2::{Digest, Sha256};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -79,7 +81,8 @@ pub struct BrokenLink {
     pub kind: LinkBreak,
 }
 
-/// Why a record does not follow what comes before it, as far as the numbers of the records tell.
+/// Why a record does not follow what comes before it, as far as the numbers of the records tell; those
+/// of an import are numbers of rows, and tell nothing of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkBreak {
     /// The records that belong between are there, and stand elsewhere.
@@ -92,6 +95,10 @@ pub enum LinkBreak {
     Missing(u64),
     /// It was written before one that stands in front of it.
     Misplaced,
+    /// Of an import: what it was written after is there, and stands elsewhere.
+    Apart,
+    /// Of an import: what it was written after is not there as it was.
+    ChangedOrMissing,
 }
 
 impl LinkBreak {
@@ -111,6 +118,12 @@ impl LinkBreak {
             Self::Missing(1) => format!("one record is missing before {name}"),
             Self::Missing(missing) => format!("{missing} records are missing before {name}"),
             Self::Misplaced => format!("{name} is not where it was written"),
+            Self::Apart => format!(
+                "{name} does not follow the record that it was written after, which stands elsewhere"
+            ),
+            Self::ChangedOrMissing => {
+                format!("what {name} was written after was changed, or is missing")
+            }
         }
     }
 }
@@ -131,8 +144,17 @@ pub(crate) struct Chained<'a> {
     /// The line behind them that is not whole, in a sentence of its own; nothing where the file ends
     /// behind them.
     pub torn: Option<&'a str>,
-    /// Whether they were imported: a record of many rows has the number of the first one.
-    pub is_imported: bool,
+    /// What they were imported from: a record of many rows has the number of the first one, and those
+    /// of a block in which subjects alternate may have the same.
+    pub imported: Option<&'a Imported>,
+}
+
+/// What there is of the records, by what one of them names that does not follow the one before it.
+struct PresentRecords<'a> {
+    /// Their numbers; none of an import.
+    sequences: BTreeSet<u64>,
+    /// The digests of their lines; of an import alone.
+    digests: BTreeSet<&'a LineDigest>,
 }
 
 impl Chained<'_> {
@@ -170,21 +192,20 @@ impl Chained<'_> {
         let mut is_of_plan = true;
         let are_held = matches!(self.digests, LineDigests::Held(_));
         // Of records that are bound to each other nobody asks for them.
-        let sequences: LazyCell<BTreeSet<u64>, _> =
-            LazyCell::new(|| self.records.iter().map(|one| one.sequence).collect());
+        let present = LazyCell::new(|| self.present());
         for (at, record) in self.records.iter().enumerate() {
             let Some(chain) = &record.chain else {
                 let is_late = is_bound || !UNBOUND_RECORD_FORMATS.contains(&record.format.as_str());
                 if is_late && !are_held {
                     flaws.push(format!(
                         "{} is not bound to the record before it",
-                        named(at, record)
+                        self.named(at, record)
                     ));
                 }
                 continue;
             };
             if self.is_broken(at, root) {
-                flaws.push(self.link_break(at, &sequences).told_of(&named(at, record)));
+                flaws.push(self.link_break(at, &present).told_of(&self.named(at, record)));
             }
             if chain.plan != root.0.plan && is_of_plan {
                 is_of_plan = false;
@@ -192,7 +213,7 @@ impl Chained<'_> {
                     "plan.json is not the plan that the records were made by: its digest is {}, and \
                      {} names {}",
                     short(&root.0.plan),
-                    named(at, record),
+                    self.named(at, record),
                     short(&chain.plan)
                 ));
             }
@@ -210,12 +231,11 @@ impl Chained<'_> {
 
     /// The first links that are broken, each of which is among the flaws, too.
     pub(crate) fn broken_links(&self, root: &Links) -> Vec<BrokenLink> {
-        let sequences: LazyCell<BTreeSet<u64>, _> =
-            LazyCell::new(|| self.records.iter().map(|one| one.sequence).collect());
+        let present = LazyCell::new(|| self.present());
         let broken = (0..self.records.len()).filter(|at| self.is_broken(*at, root));
         broken
             .take(TOLD_AT_MOST)
-            .map(|at| BrokenLink { line: at + 1, kind: self.link_break(at, &sequences) })
+            .map(|at| BrokenLink { line: at + 1, kind: self.link_break(at, &present) })
             .collect()
     }
 
@@ -228,20 +248,47 @@ impl Chained<'_> {
         }
     }
 
+    fn present(&self) -> PresentRecords<'_> {
+        if self.imported.is_some() {
+            return PresentRecords {
+                sequences: BTreeSet::new(),
+                digests: self.of_lines().iter().collect(),
+            };
+        }
+        let sequences = self.records.iter().map(|one| one.sequence).collect();
+        PresentRecords { sequences, digests: BTreeSet::new() }
+    }
+
     /// What the digest at this place says, which is not that of what comes before. A record is missing
     /// where none of all that are there has its number.
-    fn link_break(&self, at: usize, sequences: &BTreeSet<u64>) -> LinkBreak {
+    fn link_break(&self, at: usize, present: &PresentRecords<'_>) -> LinkBreak {
+        if self.imported.is_some() {
+            return self.link_break_of_import(at, present);
+        }
         let sequence = self.records[at].sequence;
         // Somebody else may have written the largest number there is.
         let after = |before: usize| self.records[before].sequence.saturating_add(1);
         let due = at.checked_sub(1).map_or(0, after);
-        let there = sequences.range(due..due.max(sequence)).count() as u64;
+        let there = present.sequences.range(due..due.max(sequence)).count() as u64;
         match sequence.checked_sub(due).map(|missing| missing.saturating_sub(there)) {
             Some(0) if there > 0 => LinkBreak::OtherOrder,
             Some(0) if at == 0 => LinkBreak::OtherText,
             Some(0) => LinkBreak::ChangedBefore,
             Some(missing) => LinkBreak::Missing(missing),
             None => LinkBreak::Misplaced,
+        }
+    }
+
+    /// The same of an import, by the digests alone.
+    fn link_break_of_import(&self, at: usize, present: &PresentRecords<'_>) -> LinkBreak {
+        let chain = self.records[at].chain.as_ref();
+        let is_first = chain.is_some_and(|chain| chain.beginning.is_some());
+        let is_there = chain.is_some_and(|chain| present.digests.contains(&chain.previous));
+        match (is_first, is_there) {
+            (true, _) if at == 0 => LinkBreak::OtherText,
+            (true, _) => LinkBreak::Misplaced,
+            (false, true) => LinkBreak::Apart,
+            (false, false) => LinkBreak::ChangedOrMissing,
         }
     }
 
@@ -263,7 +310,7 @@ impl Chained<'_> {
         }
         let name = self.records.last().map_or_else(
             || "the end".to_owned(),
-            |last| format!("{}, the last of {count},", named(self.records.len() - 1, last)),
+            |last| format!("{}, the last of {count},", self.named(self.records.len() - 1, last)),
         );
         let there = self.of_last().map(ToString::to_string).unwrap_or_default();
         (!is_last).then(|| {
@@ -282,7 +329,7 @@ impl Chained<'_> {
     fn lost_numbers(&self, all: u64) -> Option<String> {
         // Somebody else may have written the largest number there is.
         let whole = self.records.last().map_or(0, |last| last.sequence.saturating_add(1));
-        if self.is_imported && whole != self.records.len() as u64 {
+        if self.imported.is_some() && whole != self.records.len() as u64 {
             return None;
         }
         let lost = all.checked_sub(whole).filter(|lost| *lost > 0)?;
@@ -297,17 +344,17 @@ impl Chained<'_> {
             Some(torn) => format!("{}, and number {next} is torn: {torn}", missing(next + 1)),
         })
     }
-}
 
-/// A record by its line and by what it is of.
-fn named(at: usize, record: &Record) -> String {
-    format!(
-        "the record in line {} (block {}, {}, {})",
-        at + 1,
-        u64::from(record.block) + 1,
-        record.subject,
-        record.workload
-    )
+    /// A record by its line and by what it is of; one of an import without blocks is of none.
+    fn named(&self, at: usize, record: &Record) -> String {
+        let is_in_block = self.imported.is_none_or(|from| from.design == ImportedDesign::Blocked);
+        let block = if is_in_block {
+            format!("block {}, ", u64::from(record.block) + 1)
+        } else {
+            String::new()
+        };
+        format!("the record in line {} ({block}{}, {})", at + 1, record.subject, record.workload)
+    }
 }
 
 pub(crate) fn short(digest: &str) -> &str {
@@ -442,6 +489,61 @@ mod tests {
             let flaws = load(campaign.directory()).unwrap().flaws;
             let is_told = |flaw: &Caveat| flaw.detail.ends_with(words);
             assert!(flaws.iter().any(is_told), "{rows} rows: {flaws:?}");
+        }
+    }
+
+    #[test]
+    fn a_broken_link_of_an_import_is_told_by_digests_and_by_no_numbers_of_rows() {
+        let unblocked = ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() };
+        // Each record of three rows, and those of two subjects that alternate in a block.
+        let cases = [[0, 3, 6, 9, 12, 15], [0, 0, 4, 4, 8, 8]]
+            .map(|numbers| [(numbers, ImportedDesign::Blocked), (numbers, unblocked.clone())]);
+        for (numbers, design) in cases.into_iter().flatten() {
+            let is_blocked = design == ImportedDesign::Blocked;
+            let from = ::fixtures::imported(design, ImportedOrder::Rows);
+            let plan = Plan { imported: Some(from), ..plan("demo", "digest") };
+            let results = tempfile::tempdir().unwrap();
+            let mut campaign = Campaign::create(results.path(), &plan, "", 5, 1).unwrap();
+            let records: Vec<Record> =
+                numbers.iter().map(|number| record(*number, vec![1.0])).collect();
+            campaign.append_all(&records).unwrap();
+            campaign.mark_finished().unwrap();
+            let path = campaign.directory().join("records.jsonl");
+            let text = fs::read_to_string(&path).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            let told = |lines: &[&str]| {
+                fs::write(&path, lines.join("\n") + "\n").unwrap();
+                let flaws = load(campaign.directory()).unwrap().flaws.into_iter();
+                let told = flaws.map(|flaw| flaw.detail).filter(|one| one.contains("in line "));
+                told.collect::<Vec<_>>()
+            };
+            let name = |line: usize, place: usize| {
+                let block = format!("block {}, ", numbers[place] / 2 + 1);
+                let block = if is_blocked { block.as_str() } else { "" };
+                format!("the record in line {line} ({block}baseline, wakeup)")
+            };
+            let after =
+                |name: String| format!("what {name} was written after was changed, or is missing");
+            assert_eq!(told(&lines), [""; 0]);
+            let changed = lines[2].replacen("\"seed\":", "\"seed\":1", 1);
+            let edited = [lines[0], lines[1], changed.as_str(), lines[3], lines[4], lines[5]];
+            assert_eq!(told(&edited), [after(name(4, 3))]);
+            assert_eq!(told(&[&lines[..2], &lines[3..]].concat()), [after(name(3, 3))]);
+            let apart = |name: String| {
+                format!(
+                    "{name} does not follow the record that it was written after, which stands \
+                     elsewhere"
+                )
+            };
+            let moved = [lines[0], lines[1], lines[3], lines[2], lines[4], lines[5]];
+            let expected = [name(3, 3), name(4, 2), name(5, 4)].map(apart);
+            assert_eq!(told(&moved), expected);
+            let first = [&[lines[1], lines[0]][..], &lines[2..]].concat();
+            assert!(told(&first)[1].ends_with("is not where it was written"));
+            let origin = campaign.directory().join("import.toml");
+            assert!(origin.exists());
+            fs::write(origin, "other").unwrap();
+            assert!(told(&lines)[0].ends_with("another text than that which lies beside it"));
         }
     }
 

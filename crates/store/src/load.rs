@@ -125,9 +125,9 @@ fn with_records(
     let directory = loaded.directory.clone();
     loaded.records = records.into();
     let torn_line = torn.as_ref().map(|torn| torn.detail.as_str());
-    let is_imported = loaded.plan.imported.is_some();
+    let imported = loaded.plan.imported.as_ref();
     let chained =
-        Chained { records: &loaded.records, digests: &digests, torn: torn_line, is_imported };
+        Chained { records: &loaded.records, digests: &digests, torn: torn_line, imported };
     let origin = read_origin(files, &directory, &loaded.plan)?;
     let root = Links::root(&loaded.plan, &state, &origin);
     let environment = loaded.environment.as_ref().map(fingerprint_digest);
