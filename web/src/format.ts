@@ -43,6 +43,11 @@ export function estimate({ ratio, low, high }: { ratio: number; low: number; hig
   return `${told(ratio)} [${told(low)}, ${told(high)}]`;
 }
 
+/** An effect, or an estimate, of a finding: that of a share is one of its odds, `odds +3.1 %`. */
+export function ofShare({ is_odds }: Pick<Finding, "is_odds">, text: string): string {
+  return is_odds ? t("odds {change}", { change: text }) : text;
+}
+
 /** How sure intervals of these error rates are: `95 %`, from the least to the most where they differ. */
 export function confidence(of: { alpha: number }[]): string {
   // Each once: an engine passes a function so many arguments and no more.

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { figuresOf } from "../src/figures/all";
 import { breakdown } from "../src/figures/breakdown";
-import { byStrength, forest } from "../src/figures/forest";
+import { said } from "../src/figures/finding";
+import { byStrength, forest, sentence } from "../src/figures/forest";
 import { heatMaps } from "../src/figures/heat";
 import { histories, history } from "../src/figures/history";
 import { ladder } from "../src/figures/ladder";
@@ -83,6 +84,32 @@ describe("effects", () => {
     for (const { verdict, subject, effect } of page.findings) {
       for (const text of [verdict, subject, effect ? estimate(effect) : "no estimate"]) expect(picture).toContain(text);
     }
+  });
+
+  test("those of shares are said to be of their odds, wherever they stand", () => {
+    const one = page.findings.find(({ effect, verdict }) => effect !== null && verdict === "better") as Finding;
+    const share: Finding = { ...one, workload: "w", subject: "b", reference: "a", unit: "fraction", is_odds: true };
+    const other: Finding = { ...share, is_odds: false };
+    const ofOdds = "The effect of a share is that of its odds.";
+    expect(labelsOf([share, other])).toEqual(["w: b (odds)", "w: b"]);
+    expect([share, other].map((finding) => forest([finding]).reading.includes(ofOdds))).toEqual([true, false]);
+    if (!share.effect) throw new Error("it has an effect");
+    expect(said(share)).toContain(`: odds ${estimate(share.effect)}`);
+    expect(said(other)).not.toContain("odds");
+    expect([share, other].map((finding) => sentence(finding).startsWith("odds "))).toEqual([true, false]);
+    const [grid] = golden("grid").grids;
+    if (!grid) throw new Error("the golden campaign spans a grid");
+    const comparisons = grid.comparisons.map((comparison) => ({
+      ...comparison, cells: comparison.cells.map((row) => row.map((cell) => cell && { ...cell, is_odds: true })),
+    }));
+    expect(heatMaps({ ...grid, comparisons }, 0)[0]?.reading).toContain(ofOdds);
+    expect(heatMaps(grid, 0)[0]?.reading).not.toContain(ofOdds);
+    const { ladders, findings } = golden("multicore");
+    const [found] = ladders;
+    if (!found) throw new Error("the golden campaign is compared within a factor");
+    const rungs = found.rungs.map((rung) => ({ ...rung, cells: rung.cells.map((cell) => cell && { ...cell, is_odds: true }) }));
+    expect(ladder({ ...found, rungs }, 0, findings).reading).toContain("that of their odds");
+    expect(ladder(found, 0, findings).reading).not.toContain("that of their odds");
   });
 
   test("what is worse is as telling as what is better", () => {

@@ -132,6 +132,10 @@ struct Effect<'r> {
     #[serde(skip_serializing_if = "Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     is_forbidden: bool,
+    /// Whether the effect is a ratio of odds, as that of a share is.
+    #[serde(skip_serializing_if = "Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    is_odds: bool,
     margin: f64,
     pairs: usize,
     /// The error rate of its interval.
@@ -231,6 +235,10 @@ struct MapComparison<'r> {
 struct MapCell {
     verdict: Verdict,
     effect: Option<Ratio>,
+    /// Whether the effect is a ratio of odds, as that of a share is.
+    #[serde(skip_serializing_if = "Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    is_odds: bool,
 }
 
 /// What the page says in a language in place of its English, as JSON; nothing in English.
@@ -321,6 +329,7 @@ fn effect(finding: &Finding, alpha: f64, is_shown: bool) -> Effect<'_> {
         strength: finding.strength,
         reason: finding.reason.as_deref(),
         is_forbidden: finding.is_forbidden(),
+        is_odds: finding.is_odds,
         margin: finding.margin,
         pairs: finding.pairs,
         alpha: finding.deciding_alpha().unwrap_or(alpha),
@@ -391,6 +400,7 @@ fn map(grid: &Grid, is_shown: bool) -> Map<'_> {
                         .ratio
                         .zip(cell.interval)
                         .map(|(value, interval)| ratio(value, interval, cell.adjusted_difference)),
+                    is_odds: cell.is_odds,
                 }),
             })
             .collect(),

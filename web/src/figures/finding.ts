@@ -1,6 +1,6 @@
 /** What figures found, in words made from verdicts. */
 
-import { estimate } from "../format";
+import { estimate, ofShare } from "../format";
 import type { Finding, Verdict } from "../generated/page";
 import { noted, say, t } from "../words";
 
@@ -40,7 +40,7 @@ export function tally(verdicts: Verdict[], unit: keyof typeof UNITS): string {
 /** One comparison: `a is better than b for wakeup latency p99: +3.1 % [+1.2 %, +5.0 %]`. */
 export function said(finding: Finding): string {
   const { verdict, effect } = finding;
-  return `${answered(finding)}${effect && verdict !== "invalid" ? `: ${estimate(effect)}` : ""}`;
+  return `${answered(finding)}${effect && verdict !== "invalid" ? `: ${ofShare(finding, estimate(effect))}` : ""}`;
 }
 
 function answered({ subject, reference, workload, metric: id, verdict, strength }: Finding): string {

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, estimate, intervals, quantity, strengthAndVerdict, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { change, estimate, intervals, ofShare, quantity, strengthAndVerdict, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Verdict } from "../generated/page";
 import type { Theme } from "../theme";
 import { t } from "../words";
@@ -53,7 +53,7 @@ function rows(findings: Finding[]): Row[] {
     const bound = (value: number): number => Math.min(Math.max(value, 1 / WIDEST), WIDEST);
     return {
       key: String(place),
-      label: `${workload}${several ? ` ${metric}` : ""}: ${pair}${role === "control" ? " (A/A)" : ""}`,
+      label: `${workload}${several ? ` ${metric}` : ""}: ${pair}${finding.is_odds ? ` (${t("odds")})` : ""}${role === "control" ? " (A/A)" : ""}`,
       finding,
       verdict: finding.verdict,
       ratio: bound(effect?.ratio ?? NaN),
@@ -102,6 +102,7 @@ export function forest(findings: Finding[]): Figure {
         : t("Bars are {intervals}, each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
             intervals: intervals(findings),
           }),
+      ...(findings.some(({ is_odds }) => is_odds) ? [t("The effect of a share is that of its odds.")] : []),
       ...(findings.some(({ is_sequence }) => is_sequence) ? [t("They hold at every look together, however often you look.")] : []),
       margins.length === 1
         ? t("The grey band is the margin of {margin}.", { margin: percent(margins[0] ?? 0) })
@@ -233,8 +234,9 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
 }
 
 /** One line about a finding, for its card. */
-export function sentence({ unit, effect, subject_value, reference_value }: Finding): string {
-  if (subject_value === null) return effect === null ? "" : change(effect.ratio);
+export function sentence(finding: Finding): string {
+  const { unit, effect, subject_value, reference_value } = finding;
+  if (subject_value === null) return effect === null ? "" : ofShare(finding, change(effect.ratio));
   const values = t("{value} against {reference}", { value: quantity(subject_value, unit), reference: quantity(reference_value, unit) });
-  return effect === null ? values : `${change(effect.ratio)}, ${values}`;
+  return effect === null ? values : `${ofShare(finding, change(effect.ratio))}, ${values}`;
 }

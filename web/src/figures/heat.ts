@@ -46,9 +46,12 @@ export function heatMaps(grid: Grid, number: number): Figure[] {
           measure,
           tally: tally(comparison.cells.flat().flatMap((cell) => cell?.verdict ?? []), "cell"),
         }),
-        reading: t(
-          "Changes turned so that + and × are better. Colour, a frame and bold type mark cells whose verdict, corrected for all of them, is better or worse; blue is better. The others are pale.",
-        ),
+        reading: [
+          t(
+            "Changes turned so that + and × are better. Colour, a frame and bold type mark cells whose verdict, corrected for all of them, is better or worse; blue is better. The others are pale.",
+          ),
+          ...(comparison.cells.flat().some((cell) => cell?.is_odds) ? [t("The effect of a share is that of its odds.")] : []),
+        ].join(" "),
         options: (canvas) => plot(grid, cells, canvas),
         table: {
           columns: [grid.rows.name, grid.columns.name, t("ratio"), t("low"), t("high"), t("verdict")],

@@ -59,6 +59,7 @@ export function ladder(found: Ladder, number: number, findings: Finding[]): Figu
       direction === "lower"
         ? t("The ratio of their values, lower is better, with {intervals}, each for its point alone.", bars)
         : t("The ratio of their values, higher is better, with {intervals}, each for its point alone.", bars),
+      ...(cells.some((cell) => cell?.is_odds) ? [t("The ratio of shares is that of their odds.")] : []),
       t("Symbols are verdicts, corrected for all comparisons. The line at ×1 is no difference."),
     ].join(" "),
     options: (canvas) => plot(found, levels, steps, points, canvas),

@@ -144,6 +144,7 @@ function pareto({ points, bars, isPart }: Drawn, x: Finding, y: Finding, number:
       t("Changes against {reference}, turned so that right and up are better, with {intervals}.", {
         reference: x.reference, intervals: bars,
       }),
+      ...(x.is_odds || y.is_odds ? [t("The effect of a share is that of its odds.")] : []),
       points.some(({ isBeaten }) => isBeaten)
         ? t("Hollow: another subject was shown to be better in one of both, and better or equivalent in the other. Filled and named: nothing of the kind was shown.")
         : t("Of no subject was it shown that another one is better in one of both, and better or equivalent in the other."),

@@ -278,6 +278,8 @@ export interface Finding {
   reason: string | null;
   /** Whether something forbids every verdict, so that its numbers are evidence of nothing. */
   is_forbidden?: boolean;
+  /** Whether the effect is a ratio of odds, as that of a share is. */
+  is_odds?: boolean;
   margin: number;
   pairs: number;
   /** The error rate of its interval. */
@@ -325,6 +327,8 @@ export interface Grid {
 export interface GridCell {
   verdict: Verdict;
   effect: Ratio | null;
+  /** Whether the effect is a ratio of odds, as that of a share is. */
+  is_odds?: boolean;
 }
 
 /** The effects of one comparison. */

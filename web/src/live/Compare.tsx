@@ -1,4 +1,4 @@
-import { confidence, estimate, strengthAndVerdict, VERDICT_SYMBOLS } from "../format";
+import { confidence, estimate, ofShare, strengthAndVerdict, VERDICT_SYMBOLS } from "../format";
 import type { Finding } from "../generated/page";
 import type { Page } from "../model";
 import { FewBoots, levelsOf } from "../parts/Facts";
@@ -75,7 +75,7 @@ function Differences({ id, title, names, facts: [one, other] }: Compared) {
 function told(finding: Finding | null): string {
   if (!finding) return t("not asked");
   const { effect, verdict } = finding;
-  return `${effect ? estimate(effect) : t("no estimate")} ${VERDICT_SYMBOLS[verdict]} ${strengthAndVerdict(finding)}`;
+  return `${effect ? ofShare(finding, estimate(effect)) : t("no estimate")} ${VERDICT_SYMBOLS[verdict]} ${strengthAndVerdict(finding)}`;
 }
 
 function Effects({ names, rows }: { names: Pair<string>; rows: Row[] }) {

@@ -1,4 +1,4 @@
-import { estimate } from "../format";
+import { estimate, ofShare } from "../format";
 import type { Finding, Ranking, UseCase } from "../generated/page";
 import type { Page } from "../model";
 import { noted, say, t } from "../words";
@@ -24,7 +24,7 @@ interface Ranked {
   finding: Finding | null;
 }
 
-const changed = ({ finding }: Ranked): string => (finding?.effect ? estimate(finding.effect) : "");
+const changed = ({ finding }: Ranked): string => (finding?.effect ? ofShare(finding, estimate(finding.effect)) : "");
 
 /** A ranking with a bar from the best rank a subject can have to the worst, and its effects. */
 function Ranks({ ranking, page }: { ranking: Ranking; page: Page }) {

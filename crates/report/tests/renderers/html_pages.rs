@@ -170,6 +170,22 @@ fn each_interval_has_its_own_level_and_says_whether_it_holds_at_every_look() {
 }
 
 #[test]
+fn the_page_knows_which_effects_are_ratios_of_odds() {
+    let mut campaign = mixed();
+    campaign.findings.findings[1].is_odds = true;
+    let value: serde_json::Value = serde_json::from_str(&data(&campaign)).unwrap();
+    let told = |place: usize| value["findings"][place]["is_odds"] == true;
+    assert_eq!([0, 1, 2].map(told), [false, true, false]);
+    let mut campaign = grid();
+    campaign.findings.findings.iter_mut().for_each(|finding| finding.is_odds = true);
+    let value: serde_json::Value = serde_json::from_str(&data(&campaign)).unwrap();
+    let comparisons = value["grids"][0]["comparisons"].as_array().unwrap();
+    let cells = comparisons.iter().flat_map(|one| one["cells"].as_array().unwrap());
+    let mut cells = cells.flat_map(|row| row.as_array().unwrap()).filter(|cell| !cell.is_null());
+    assert!(cells.clone().count() > 0 && cells.all(|cell| cell["is_odds"] == true));
+}
+
+#[test]
 fn the_page_knows_of_which_comparisons_nothing_may_be_said() {
     let told = |campaign: &Campaign| -> Vec<bool> {
         let value: serde_json::Value = serde_json::from_str(&data(campaign)).unwrap();
