@@ -284,6 +284,10 @@ describe("runs", () => {
     ]);
     const higher = pairs({ ...finding, direction: "higher" }, bySubject, 0, false).table;
     expect(higher.rows.map((row) => row[3])).toEqual(["×2", "÷2"]);
+    // That of a share is one of odds, and no ratio of shares.
+    const share = pairs({ ...finding, unit: "fraction", is_odds: true }, bySubject, 0, false).table;
+    expect(share.columns).toEqual(["block", "a", "b"]);
+    expect(share.rows).toEqual([[1, 10, 20], [2, 10, 5]]);
     // A file tells which runs are of one block, and nothing of when they ran.
     const readings = [false, true].map((isImported) => pairs(finding, bySubject, 0, isImported).reading);
     expect(readings[0]).toContain("a value of both");

@@ -51,7 +51,10 @@ export function pairs(finding: Finding, bySubject: ReadonlyMap<string, Run[]>, n
     const value = after.get(block);
     return value === undefined ? [] : [{ block, before, after: value }];
   });
-  /** Turned as the finding's effect is, which stands above: a table has no other sign for the same. */
+  /**
+   * Turned as the finding's effect is, which stands above: a table has no other sign for the same. That of a share is
+   * one of odds, which are made of counts that the page does not have: then there is none.
+   */
   const effect = ({ before, after }: (typeof blocks)[number]): string =>
     before > 0 && after > 0 ? change(direction === "lower" ? before / after : after / before) : "";
   const isWorse = (pair: (typeof blocks)[number]): boolean =>
@@ -88,8 +91,8 @@ export function pairs(finding: Finding, bySubject: ReadonlyMap<string, Run[]>, n
         ],
       }),
     table: {
-      columns: [t("block"), reference, subject, t("effect (+ and × are better)")],
-      rows: blocks.map((pair) => [pair.block + 1, pair.before, pair.after, effect(pair)]),
+      columns: [t("block"), reference, subject, ...(finding.is_odds ? [] : [t("effect (+ and × are better)")])],
+      rows: blocks.map((pair) => [pair.block + 1, pair.before, pair.after, ...(finding.is_odds ? [] : [effect(pair)])]),
     },
   };
 }
