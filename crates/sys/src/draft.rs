@@ -8,6 +8,7 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -146,6 +147,14 @@ fn drafted(draft: &OsStr) -> Option<&OsStr> {
 /// stay. What cannot be removed stays: it is in nobody's way.
 pub(crate) fn sweep_drafts(directory: &Path, grace_period: Duration) {
     sweep(directory, grace_period, |_| true);
+}
+
+/// Removes the drafts of these files of a directory that processes left which were killed. It is listed
+/// once for all of them. Where another user could put a file into it, they stay.
+pub fn sweep_drafts_of_files(directory: &Path, names: &BTreeSet<OsString>) {
+    if let Ok(directory) = std::path::absolute(directory) {
+        sweep(&directory, GRACE_PERIOD, |drafted| names.contains(drafted));
+    }
 }
 
 /// The same of the drafts of one file.

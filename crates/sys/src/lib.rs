@@ -49,7 +49,7 @@ pub use child_usage::{ChildUsage, wait_with_usage};
 pub use clock::{cpu_time, is_timer_prompt, monotonic_ns, suspended_ns, unix_ns};
 pub use control_file::{ControlFile, FileForm};
 pub use cpu_time::{CpuTime, clock_tick_ns};
-pub use draft::{Draft, draft_name, is_draft_name};
+pub use draft::{Draft, draft_name, is_draft_name, sweep_drafts_of_files};
 pub use fake_kernel::{FakeRule, FakeRules};
 pub use files::{DraftFile, FileAccess, Files, OpenFile, PrivateFiles};
 pub use freed_memory::{return_freed_memory, return_large_memory_when_freed};

@@ -11,9 +11,10 @@ use contract::{Error, ErrorKind, Result};
 use figures::{Figure, Figures, Pictures, Theme};
 use model::FIGURES;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use sys::{Files, HostFiles};
+use sys::{Files, HostFiles, sweep_drafts_of_files};
 
 /// Pixels of a PNG for each of its figure's: screens and slides show as many.
 const SCALE: f32 = 2.0;
@@ -170,18 +171,24 @@ impl Drawing<'_> {
             Picture::Svg => "svg",
             Picture::Png => "png",
         };
+        let (figures, themes) = (self.figures, self.themes());
+        let mut files = Vec::new();
         for place in places {
-            let id = &self.figures.described()[*place].id;
-            for theme in self.themes() {
+            let id = &figures.described()[*place].id;
+            for theme in &themes {
                 let name = PathBuf::from(format!("{id}.{ending}"));
-                let name = if theme == Theme::Dark { dark_beside(&name) } else { name };
-                let bytes = self.drawn(*place, theme)?;
-                // A link of a name of ours is replaced and not followed.
-                store::replace(&at, &name.to_string_lossy(), &bytes)?;
+                let name = if *theme == Theme::Dark { dark_beside(&name) } else { name };
+                files.push((name.into_os_string(), *place, *theme));
             }
         }
-        let count = places.len() * self.themes().len();
-        tell(&format!("wrote {count} figures into {}", folder.display()));
+        let names: BTreeSet<OsString> = files.iter().map(|(name, ..)| name.clone()).collect();
+        sweep_drafts_of_files(&at, &names);
+        for (name, place, theme) in &files {
+            let bytes = self.drawn(*place, *theme)?;
+            // A link of a name of ours is replaced and not followed.
+            store::replace(&at, &name.to_string_lossy(), &bytes)?;
+        }
+        tell(&format!("wrote {} figures into {}", files.len(), folder.display()));
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 const EXPERIMENT: &str = r#"
 title  = "=cmd|' /C calc'!A0 <script>alert(1)</script> & which is best?"
@@ -97,6 +98,23 @@ fn a_figure_that_is_not_there_is_named_with_the_nearest_one() {
     let output = bench.run(&["figures", "last", "--output", "-"]);
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
     assert!(!bench.campaign().join("figures").exists());
+}
+
+#[test]
+fn what_a_killed_process_left_of_a_figure_goes_when_figures_are_written_again() {
+    let Some(bench) = campaign() else { return };
+    bench.expect(0, &["figures", "last"]);
+    let folder = bench.campaign().join("figures");
+    let left = ["forest.svg", "forest-dark.svg", "notes.svg"].map(|name| {
+        let path = folder.join(sys::draft_name(name.as_ref(), 7));
+        let long_ago = SystemTime::now() - 2 * sys::GRACE_PERIOD;
+        fs::File::create(&path).unwrap().set_modified(long_ago).unwrap();
+        path
+    });
+    bench.expect(0, &["figures", "last"]);
+    assert_eq!(left.each_ref().map(|path| path.exists()), [false, true, true], "what is written");
+    bench.expect(0, &["figures", "last", "--theme", "both"]);
+    assert_eq!(left.each_ref().map(|path| path.exists()), [false, false, true], "it is no figure");
 }
 
 /// The pages that an office program makes of a file.
