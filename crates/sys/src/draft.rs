@@ -22,6 +22,24 @@ use std::time::Duration;
 const MOST_TRIES: u32 = 100;
 /// Of a file that anybody makes; the umask takes from it.
 const NEW_MODE: u32 = 0o666;
+/// How long a draft is left alone where a process of another machine may be writing it, whose lock need
+/// not be seen here (NFS with `nolock`, 9P, FUSE): none is written as long.
+const SHARED_GRACE_PERIOD: Duration = Duration::from_secs(24 * 60 * 60);
+/// File systems that one kernel alone has, by their numbers (include/uapi/linux/magic.h, and those of
+/// ZFS and bcachefs): there the lock says whether a draft is written.
+const OWN_FILE_SYSTEMS: [i64; 11] = [
+    0xEF53,      // ext2, ext3, ext4
+    0x5846_5342, // XFS
+    0x9123_683E, // Btrfs
+    0xF2F5_2010, // F2FS
+    0x0102_1994, // tmpfs
+    0x8584_58F6, // ramfs
+    0x794C_7630, // overlayfs, whose upper layer is none of NFS
+    0x4D44,      // FAT
+    0x2011_BAB0, // exFAT
+    0x2FC1_2FC1, // ZFS
+    0xCA45_1A4E, // bcachefs
+];
 /// A dot and the digits of a number of 64 bits: what the name of a draft ends with.
 const ENDING: usize = 17;
 
@@ -142,7 +160,8 @@ fn drafted(draft: &OsStr) -> Option<&OsStr> {
 }
 
 /// Removes the drafts in a directory that processes left which were killed: plain files of this
-/// process's user, of which no process holds the lock, and which were last changed so long ago.
+/// process's user, of which no process holds the lock, and which were last changed so long ago, a day
+/// on a file system that other machines may have, too.
 /// Where another user could put a file into the directory ([`open_own_directory`]), all of them
 /// stay. What cannot be removed stays: it is in nobody's way.
 pub(crate) fn sweep_drafts(directory: &Path, grace_period: Duration) {
@@ -185,11 +204,20 @@ fn is_left(directory: &OwnedFd, name: &OsStr, grace_period: Duration) -> bool {
     let Ok(file) = rustix::fs::openat(directory, name, flags, Mode::empty()) else { return false };
     let file = File::from(file);
     let Ok(metadata) = file.metadata() else { return false };
+    let Ok(file_system) = rustix::fs::fstatfs(&file) else { return false };
     let age = metadata.modified().ok().and_then(|time| time.elapsed().ok());
     metadata.is_file()
         && metadata.uid() == geteuid().as_raw()
-        && age.is_some_and(|age| age >= grace_period)
+        && age.is_some_and(|age| age >= least_age(file_system.f_type, grace_period))
         && file.try_lock().is_ok()
+}
+
+/// How long ago a draft on this file system was last changed at least that nobody writes any more.
+fn least_age(file_system: i64, grace_period: Duration) -> Duration {
+    if OWN_FILE_SYSTEMS.contains(&file_system) {
+        return grace_period;
+    }
+    grace_period.max(SHARED_GRACE_PERIOD)
 }
 
 /// The directory, to list or to sync its names.
@@ -264,6 +292,15 @@ mod tests {
         });
         sweep_drafts_of(&home.path().join("file"), Duration::ZERO);
         assert!(!left.exists() && others.iter().all(|path| path.exists()));
+    }
+
+    #[test]
+    fn a_draft_that_another_machine_may_be_writing_is_left_alone_for_a_day() {
+        let (ext4, nfs, fuse) = (0xEF53, 0x6969, 0x6573_5546);
+        let least = |file_system| least_age(file_system, GRACE_PERIOD).as_secs();
+        assert_eq!([ext4, nfs, fuse].map(least), [60, 86_400, 86_400]);
+        let no_time = |file_system| least_age(file_system, Duration::ZERO).as_secs();
+        assert_eq!([ext4, nfs, fuse].map(no_time), [0, 86_400, 86_400]);
     }
 
     #[test]
