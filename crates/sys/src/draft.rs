@@ -159,20 +159,31 @@ fn drafted(draft: &OsStr) -> Option<&OsStr> {
     is_draft.then(|| OsStr::from_bytes(named))
 }
 
+/// Whether a draft of an earlier version has this name.
+fn is_former_draft_name(name: &OsStr) -> bool {
+    let drafted =
+        name.as_bytes().strip_prefix(b".").and_then(|rest| rest.strip_suffix(b".partial"));
+    drafted.is_some_and(|drafted| !drafted.is_empty())
+}
+
 /// Removes the drafts in a directory that processes left which were killed: plain files of this
 /// process's user, of which no process holds the lock, and which were last changed so long ago, a day
 /// on a file system that other machines may have, too.
 /// Where another user could put a file into the directory ([`open_own_directory`]), all of them
 /// stay. What cannot be removed stays: it is in nobody's way.
+///
+/// Earlier versions called a draft `.FILE.partial`, and held no lock of it: it goes by the same rule.
 pub(crate) fn sweep_drafts(directory: &Path, grace_period: Duration) {
-    sweep(directory, grace_period, |_| true);
+    sweep(directory, grace_period, |name| is_draft_name(name) || is_former_draft_name(name));
 }
 
 /// Removes the drafts of these files of a directory that processes left which were killed. It is listed
 /// once for all of them. Where another user could put a file into it, they stay.
 pub fn sweep_drafts_of_files(directory: &Path, names: &BTreeSet<OsString>) {
     if let Ok(directory) = std::path::absolute(directory) {
-        sweep(&directory, GRACE_PERIOD, |drafted| names.contains(drafted));
+        sweep(&directory, GRACE_PERIOD, |name| {
+            drafted(name).is_some_and(|drafted| names.contains(drafted))
+        });
     }
 }
 
@@ -180,7 +191,7 @@ pub fn sweep_drafts_of_files(directory: &Path, names: &BTreeSet<OsString>) {
 pub(crate) fn sweep_drafts_of(path: &Path, grace_period: Duration) {
     let Ok(path) = std::path::absolute(path) else { return };
     if let (Some(directory), Some(name)) = (path.parent(), path.file_name()) {
-        sweep(directory, grace_period, |drafted| drafted == name);
+        sweep(directory, grace_period, |draft| drafted(draft) == Some(name));
     }
 }
 
@@ -189,7 +200,7 @@ fn sweep(directory: &Path, grace_period: Duration, is_asked: impl Fn(&OsStr) -> 
     let Ok(names) = names_of(&directory).and_then(Dir::new) else { return };
     for entry in names.flatten() {
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if drafted(name).is_some_and(&is_asked) && is_left(&directory, name, grace_period) {
+        if is_asked(name) && is_left(&directory, name, grace_period) {
             let _ = rustix::fs::unlinkat(&directory, name, AtFlags::empty());
         }
     }
@@ -310,11 +321,24 @@ mod tests {
         fs::create_dir(at(1)).unwrap();
         mknodat(CWD, at(2), FileType::Fifo, Mode::RWXU, 0).unwrap();
         symlink(home.path().join("file"), at(3)).unwrap();
-        for name in ["file", ".file.partial", ".file"] {
+        fs::create_dir(home.path().join(".file.partial")).unwrap();
+        for name in ["file", "file.partial", "..partial", ".partial", ".file"] {
             fs::write(home.path().join(name), "kept").unwrap();
         }
         sweep_drafts(home.path(), Duration::ZERO);
-        assert_eq!(home.path().read_dir().unwrap().count(), 6);
+        assert_eq!(home.path().read_dir().unwrap().count(), 9);
+    }
+
+    #[test]
+    fn what_an_earlier_version_left_goes_from_a_directory_of_documents_and_from_no_other() {
+        let home = tempfile::tempdir().unwrap();
+        let left = home.path().join(".file.partial");
+        fs::write(&left, "half").unwrap();
+        sweep_drafts_of(&home.path().join("file"), Duration::ZERO);
+        sweep_drafts(home.path(), Duration::from_secs(60));
+        assert!(left.exists(), "it may be of another program, or being written");
+        sweep_drafts(home.path(), Duration::ZERO);
+        assert!(!left.exists());
     }
 
     #[test]
