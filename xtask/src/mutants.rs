@@ -198,7 +198,7 @@ fn judged(outcomes: &Outcomes, shard: Option<Shard>) -> CommandResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{PermissionsExt, lchown, symlink};
     use std::process::{Command, Output};
 
     /// Tells a version of cargo-mutants, if it has one, and compiles nothing.
@@ -252,18 +252,51 @@ mod tests {
         }
     }
 
-    /// How what the build user left is put into a directory by `setup`, where that user's rights are the
-    /// caller's.
-    fn take_over(from: &Path, directory: &Path) -> Output {
+    /// Runs a function of `setup` with these arguments, where the build user's rights are the caller's.
+    fn call(function: &str, arguments: &[&Path]) -> Output {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let setup = fs::read_to_string(root.join("setup")).unwrap();
-        let (_, begin) = setup.split_once("\ntake_over() {\n").unwrap();
+        let (_, begin) = setup.split_once(&format!("\n{function}() {{\n")).unwrap();
         let (body, _) = begin.split_once("\n}\n").unwrap();
         let script =
-            format!("unprivileged() {{ \"$@\"; }}\ntake_over() {{\n{body}\n}}\ntake_over \"$@\"");
+            format!("unprivileged() {{ \"$@\"; }}\n{function}() {{\n{body}\n}}\n{function} \"$@\"");
         let mut shell = Command::new("sh");
-        shell.args(["-euc", &script, "sh"]).arg(from).arg(directory).arg("cargo-mutants");
-        shell.output().unwrap()
+        shell.args(["-euc", &script, "sh"]).args(arguments).output().unwrap()
+    }
+
+    /// How what the build user left is put into a directory.
+    fn take_over(from: &Path, directory: &Path) -> Output {
+        call("take_over", &[from, directory, Path::new("cargo-mutants")])
+    }
+
+    #[test]
+    fn nothing_is_compiled_where_others_could_put_something_in_its_place() {
+        let home = tempfile::tempdir().unwrap();
+        let (above, below) = (home.path().join("above"), home.path().join("above/below"));
+        let link = home.path().join("link");
+        fs::create_dir_all(&below).unwrap();
+        symlink(&below, &link).unwrap();
+        let set_mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let is_safe = |path: &Path| {
+            let output = call("is_safe", &[path]);
+            assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+            output.status.success()
+        };
+        for (mode, expected) in [(0o755, true), (0o777, false), (0o1777, true), (0o757, false)] {
+            set_mode(&below, mode);
+            assert_eq!([&below, &link].map(|path| is_safe(path)), [expected; 2], "{mode:o}");
+        }
+        set_mode(&below, 0o755);
+        set_mode(&above, 0o777);
+        assert!(!is_safe(&below) && !is_safe(&link), "it could be moved away");
+        set_mode(&above, 0o755);
+        assert!(is_safe(&below) && !is_safe(&home.path().join("absent")));
+        // Only root gives a directory away.
+        if lchown(&below, Some(65_534), None).is_ok() {
+            assert!(!is_safe(&below) && is_safe(&above), "it is another user's");
+        }
     }
 
     #[test]
