@@ -112,6 +112,17 @@ describe("effects", () => {
     expect(ladder(found, 0, findings).reading).not.toContain("that of their odds");
   });
 
+  test("have the base of their percentages beside them where lower is better", () => {
+    const one = page.findings.find(({ effect }) => effect !== null) as Finding;
+    const base = "+10 % says that the reference has 10 % more";
+    const told = (["lower", "higher"] as const).map((direction) => forest([{ ...one, direction }]).reading.includes(base));
+    expect(told).toEqual([true, false]);
+    const [grid] = golden("grid").grids;
+    if (!grid) throw new Error("the golden campaign spans a grid");
+    const maps = (["lower", "higher"] as const).map((direction) => heatMaps({ ...grid, direction }, 0)[0]?.reading.includes(base));
+    expect(maps).toEqual([true, false]);
+  });
+
   test("what is worse is as telling as what is better", () => {
     const of = (verdict: string, ratio: number): Finding =>
       ({ verdict, effect: { ratio, low: ratio, high: ratio, adjusted_p: null } }) as Finding;

@@ -95,6 +95,9 @@ export function forest(findings: Finding[]): Figure {
       findings[0] && hasOneReference(findings)
         ? t("Each subject against {reference}, turned so that right is better.", { reference: findings[0].reference })
         : t("One row for each pair, turned so that right is better."),
+      ...(findings.some(({ direction, effect }) => direction === "lower" && effect)
+        ? [t("Where lower is better, a percentage is of the subject's value: +10 % says that the reference has 10 % more.")]
+        : []),
       findings.some(({ verdict, effect }) => verdict === "equivalent" && effect)
         ? t("Bars are {intervals}, of an equivalence that which decided it, else each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
             intervals: intervals(findings),

@@ -50,6 +50,9 @@ export function heatMaps(grid: Grid, number: number): Figure[] {
           t(
             "Changes turned so that + and × are better. Colour, a frame and bold type mark cells whose verdict, corrected for all of them, is better or worse; blue is better. The others are pale.",
           ),
+          ...(grid.direction === "lower"
+            ? [t("Where lower is better, a percentage is of the subject's value: +10 % says that the reference has 10 % more.")]
+            : []),
           ...(comparison.cells.flat().some((cell) => cell?.is_odds) ? [t("The effect of a share is that of its odds.")] : []),
         ].join(" "),
         options: (canvas) => plot(grid, cells, canvas),
