@@ -21,8 +21,8 @@ const HEXADECIMAL: u32 = 16;
 
 /// Fields of which a redaction replaces values by their place in a plan, and those that may say
 /// anything.
-const QUOTED: [&str; 7] =
-    ["imported caveats", "imported file", "levels", NAME, "notes", "options", "title"];
+const QUOTED: [&str; 8] =
+    ["claims", "imported caveats", "imported file", "levels", NAME, "notes", "options", "title"];
 /// The field of what the experiment is called: its file is called so, and no text says it.
 const NAME: &str = "name";
 
@@ -92,8 +92,11 @@ fn fields_of(plan: &Plan, notes: usize) -> Fields {
         ("workloads", plan.workloads.iter().map(|workload| workload.label.clone()).collect()),
         ("uses", plan.workloads.iter().map(|workload| workload.uses.clone()).collect()),
         ("metrics", metrics().map(|metric| metric.id.clone()).collect()),
+        ("units", metrics().map(|metric| text_of(&metric.unit)).collect()),
+        ("directions", metrics().map(|metric| text_of(&metric.direction)).collect()),
         ("margins", metrics().map(|metric| metric.margin.to_string()).collect()),
         ("primary", plan.workloads.iter().flat_map(|one| one.primary.iter().cloned()).collect()),
+        ("claims", plan.claims.iter().map(text_of).collect()),
     ];
     fields.extend(fields_of_import(plan.imported.as_ref()));
     fields.into_iter().map(|(name, values)| (name.to_owned(), bounded(values))).collect()
@@ -279,6 +282,27 @@ mod tests {
         let removed = Plan { notes: Vec::new(), ..later };
         let told = "plan.json: notes is absent, and the first record gives `seed drawn: 4`";
         assert_eq!(super::changed_fields(&removed, &kept, 1), [told]);
+    }
+
+    #[test]
+    fn units_directions_and_claims_are_named_with_both_values() {
+        let of_claims = fixtures::claim("a", "b", model::ClaimedEffect::Same);
+        let claim = |says: &str| model::Claim { says: says.to_owned(), ..of_claims.clone() };
+        let before = Plan { claims: vec![claim("a is faster")], ..planned(&["a"]) };
+        let kept = kept_fields(&before).unwrap();
+        let mut other = before.clone();
+        other.claims = vec![claim("a is slower")];
+        other.workloads[0].metrics[0].direction = Direction::Higher;
+        other.workloads[0].metrics[1].unit = Unit::Bytes;
+        let told = changed_fields(&other, &kept);
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[0].contains("a is slower") && told[0].contains("a is faster"), "{told:?}");
+        let of_metrics = [
+            "plan.json: directions is higher, lower, and the first record gives lower, lower",
+            "plan.json: units is nanoseconds, bytes, and the first record gives nanoseconds, \
+             nanoseconds",
+        ];
+        assert_eq!(told[1..], of_metrics);
     }
 
     #[test]
