@@ -209,12 +209,11 @@ impl Chained<'_> {
             }
             if chain.plan != root.0.plan && is_of_plan {
                 is_of_plan = false;
+                let [there, named] = told_apart(&root.0.plan, &chain.plan);
                 flaws.push(format!(
-                    "plan.json is not the plan that the records were made by: its digest is {}, and \
-                     {} names {}",
-                    short(&root.0.plan),
-                    self.named(at, record),
-                    short(&chain.plan)
+                    "plan.json is not the plan that the records were made by: its digest is {there}, \
+                     and {} names {named}",
+                    self.named(at, record)
                 ));
             }
             is_bound = true;
@@ -313,12 +312,11 @@ impl Chained<'_> {
             |last| format!("{}, the last of {count},", self.named(self.records.len() - 1, last)),
         );
         let there = self.of_last().map(ToString::to_string).unwrap_or_default();
+        let [there, named] = told_apart(&there, &head.digest);
         (!is_last).then(|| {
             format!(
-                "{name} is not that which the campaign ended with: its digest is {}, and state.json \
-                 names {}",
-                short(&there),
-                short(&head.digest)
+                "{name} is not that which the campaign ended with: its digest is {there}, and \
+                 state.json names {named}"
             )
         })
     }
@@ -355,6 +353,12 @@ impl Chained<'_> {
         };
         format!("the record in line {} ({block}{}, {})", at + 1, record.subject, record.workload)
     }
+}
+
+/// Two digests that differ, short where that shows it.
+fn told_apart<'d>(one: &'d str, other: &'d str) -> [&'d str; 2] {
+    let told = [one, other].map(short);
+    if told[0] == told[1] { [one, other] } else { told }
 }
 
 pub(crate) fn short(digest: &str) -> &str {
@@ -578,6 +582,17 @@ mod tests {
             changed.contains("the record in line 3 (block 2, baseline, wakeup), the last of 3, is")
         );
         assert!(changed.contains(", and state.json names "), "{changed}");
+        // Digests that begin alike are told whole.
+        let state = campaign.directory().join("state.json");
+        let ended = fs::read_to_string(&state).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&ended).unwrap();
+        let digest = document["head"]["digest"].as_str().unwrap();
+        let other = format!("{}zzzz", &digest[..60]);
+        fs::write(&state, ended.replace(digest, &other)).unwrap();
+        let alike = told(text.clone());
+        let words = format!("its digest is {digest}, and state.json names {other}");
+        assert!(alike.contains(&words), "{alike}");
+        fs::write(&state, ended).unwrap();
         // The last one is there: which is missing, the chain tells.
         let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
         lines.remove(1);
