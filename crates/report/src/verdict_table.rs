@@ -100,12 +100,14 @@ pub(crate) fn reference_value(
     known.map_or_else(|| not_known(language), |(number, unit)| value(number, unit))
 }
 
-/// The effect and its unadjusted interval, on one scale; of an equivalence that which decided it, with its level.
+/// The effect, of a share that of its odds, and its unadjusted interval, on one scale; of an equivalence
+/// that which decided it, with its level.
 pub(crate) fn effect(finding: &Finding, language: Language) -> (String, String) {
     let Some((effect, shown)) = finding.effect.as_ref().zip(finding.shown_interval()) else {
         return (language.word("no estimate").to_owned(), String::new());
     };
     let (size, ends) = estimate(effect.ratio, &shown, language);
+    let size = if finding.is_odds { say!(language, "odds {change}", change = size) } else { size };
     let ends = match finding.deciding_alpha() {
         Some(alpha) => format!("{ends} ({} %)", confidence(alpha)),
         None => ends,

@@ -150,17 +150,19 @@ fn name(result: &GateResult<'_>) -> String {
 
 /// The estimate, the limit, the reason and what would tell, inert as [`name`] is.
 fn evidence(result: &GateResult<'_>, would_tell: Option<String>) -> String {
+    // Of a share both are told of its odds.
+    let odds = if result.finding.is_odds { "odds " } else { "" };
     let known = result.finding.effect.as_ref().zip(result.interval);
     let estimate = known.map_or(String::new(), |(effect, shown)| {
         let (effect, interval) =
             report::estimate(effect.ratio, &shown.interval, Language::default());
         let level = report::confidence(shown.alpha);
-        format!("effect {effect} [{interval}; {level} %] (+ and × are better), ")
+        format!("effect {odds}{effect} [{interval}; {level} %] (+ and × are better), ")
     });
     let p = result.p.map_or(String::new(), |p| format!(", {}", model::p_equation(p)));
     let limit = model::round_significant(100.0 * result.fraction);
     let would_tell = would_tell.map_or(String::new(), |text| format!("; {text}"));
-    let told = format!("{estimate}may be {limit} % worse: {}{p}{would_tell}", result.reason);
+    let told = format!("{estimate}{odds}may be {limit} % worse: {}{p}{would_tell}", result.reason);
     model::inert(&told).into_owned()
 }
 
@@ -321,6 +323,18 @@ mod tests {
             for word in ["mulated", "mported"] {
                 assert!(!told.contains(word), "{word}: {told}");
             }
+        }
+    }
+
+    #[test]
+    fn effect_and_limit_of_a_share_are_said_to_be_of_its_odds() {
+        let [plan, records, findings] = stored!("measured");
+        let share = findings.replace("\"question\": {", "\"is_odds\": true, \"question\": {");
+        assert_ne!(share, findings);
+        for format in FORMATS {
+            let told = gated([plan, records, &share], Binding::Checked, format);
+            assert!(told.contains("effect odds ") && told.contains("odds may be 3 "), "{told}");
+            assert!(!gated([plan, records, findings], Binding::Checked, format).contains("odds"));
         }
     }
 
