@@ -342,10 +342,35 @@ fn a_subject_that_loses_more_often_than_it_wins_is_no_winner() {
     ];
     let words = Deck::of(&campaign("Who wins?", findings, Vec::new())).words(2);
     assert!(
-        words.contains("Winner:  none: no subject was shown to be better more often"),
+        words.contains("Winner:  none: no subject was shown to be better than its reference more"),
         "{words}"
     );
     assert!(words.starts_with("fifo is clearly worse"), "{words}");
+}
+
+#[test]
+fn a_reference_that_is_worse_than_nobody_wins_and_wins_are_counted_on_both_sides() {
+    if !has_page() {
+        return;
+    }
+    let draft = |subject: &str, reference: &str, verdict, ratio: f64| {
+        let draft = Draft::new("cyclic", "latency_p50", subject).decided(verdict, true);
+        let mut finding = draft.effect(5.2e9, ratio, ratio * 0.9, ratio * 1.1).finding();
+        finding.question.reference = reference.to_owned();
+        finding
+    };
+    let words = |findings| Deck::of(&campaign("Who wins?", findings, Vec::new())).words(2);
+    let worse = |subject: &str, reference: &str| draft(subject, reference, Verdict::Worse, 0.5);
+    let told = words(vec![worse("fifo", "baseline"), worse("batch", "baseline")]);
+    assert!(
+        told.contains("Winner:  baseline, better in 2 of 2 comparisons and worse in none"),
+        "{told}"
+    );
+    assert!(told.contains(" is clearly worse than baseline for cyclic latency p50"), "{told}");
+    let better = draft("fifo", "baseline", Verdict::Better, 3.0);
+    let told = words(vec![better, worse("batch", "fifo")]);
+    assert!(told.contains("Winner:  fifo, better in 2 of 2 comparisons and worse in none"));
+    assert!(told.starts_with("fifo is clearly better than baseline"), "{told}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::quantities::{confidence, estimate};
 use crate::view::Report;
 use model::{Finding, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The findings that verdicts are about.
 pub(super) fn primary(report: &Report) -> Vec<&Finding> {
@@ -27,6 +27,8 @@ pub(super) fn effect(report: &Report, finding: &Finding) -> String {
         return language.word("no estimate").to_owned();
     };
     let (effect, interval) = estimate(effect.ratio, &shown, language);
+    let effect =
+        if finding.is_odds { say!(language, "odds {change}", change = effect) } else { effect };
     say!(
         language,
         "{effect} ({level} % interval {interval})",
@@ -109,14 +111,17 @@ pub(super) fn main_finding(report: &Report) -> Option<&Finding> {
     let all = primary(report);
     let of = |verdict: Verdict| all.iter().copied().filter(move |one| one.verdict == verdict);
     if let Some(winner) = winning(&all) {
-        return strongest(of(Verdict::Better).filter(|one| one.question.subject == winner.subject));
+        let is_own = |one: &&Finding| one.question.subject == winner.subject;
+        let is_won = |one: &&Finding| of_side(one, winner.subject) == Some(Verdict::Better);
+        return strongest(of(Verdict::Better).filter(is_own))
+            .or_else(|| strongest(all.iter().copied().filter(is_won)));
     }
     [Verdict::Worse, Verdict::Equivalent, Verdict::Inconclusive, Verdict::Invalid]
         .into_iter()
         .find_map(|verdict| strongest(of(verdict)))
 }
 
-/// How often a subject is better and worse, of how many comparisons.
+/// How often a subject is better and worse, of how many comparisons, on either side of them.
 struct Tally<'r> {
     subject: &'r str,
     better: usize,
@@ -124,27 +129,55 @@ struct Tally<'r> {
     asked: usize,
 }
 
-/// The subject that is better more often than worse; of several, the one with the largest lead.
+/// What a verdict says of one of its two sides; nothing of anybody else.
+fn of_side(finding: &Finding, name: &str) -> Option<Verdict> {
+    let Question { subject, reference, .. } = &finding.question;
+    match finding.verdict {
+        verdict if subject == name => Some(verdict),
+        _ if reference != name => None,
+        Verdict::Better => Some(Verdict::Worse),
+        Verdict::Worse => Some(Verdict::Better),
+        verdict => Some(verdict),
+    }
+}
+
+/// How often each is better and worse, with how far the strongest lies from no difference where it is
+/// better.
+fn tallies<'r>(all: &[&'r Finding]) -> BTreeMap<&'r str, (Tally<'r>, f64)> {
+    let mut tallies = BTreeMap::new();
+    for finding in all {
+        for subject in [&finding.question.subject, &finding.question.reference] {
+            let none = Tally { subject: subject.as_str(), better: 0, worse: 0, asked: 0 };
+            let (tally, most) = tallies.entry(none.subject).or_insert((none, 0.0_f64));
+            tally.asked += 1;
+            match of_side(finding, subject) {
+                Some(Verdict::Better) => {
+                    tally.better += 1;
+                    *most = f64::max(*most, finding.size());
+                }
+                Some(Verdict::Worse) => tally.worse += 1,
+                _ => {}
+            }
+        }
+    }
+    tallies
+}
+
+/// The subject that is better more often than worse; of several, the one with the largest lead. What
+/// is a reference alone is in more comparisons than the others: it wins where none of them does, and
+/// it is worse in none.
 fn winning<'r>(all: &[&'r Finding]) -> Option<Tally<'r>> {
-    let subjects: BTreeSet<&str> = all.iter().map(|one| one.question.subject.as_str()).collect();
-    let of = |subject: &'r str| {
-        let own: Vec<&Finding> =
-            all.iter().copied().filter(|one| one.question.subject == subject).collect();
-        let count = |verdict| own.iter().filter(|one| one.verdict == verdict).count();
-        let better = own.iter().copied().filter(|one| one.verdict == Verdict::Better);
-        let most = strongest(better).map_or(0.0, Finding::size);
-        let (better, worse) = (count(Verdict::Better), count(Verdict::Worse));
-        (Tally { subject, better, worse, asked: own.len() }, most)
-    };
+    let compared: BTreeSet<&str> = all.iter().map(|one| one.question.subject.as_str()).collect();
+    let ahead = tallies(all).into_values().filter(|(tally, _)| tally.better > tally.worse);
+    let (own, references): (Vec<_>, Vec<_>) =
+        ahead.partition(|(tally, _)| compared.contains(tally.subject));
+    let unbeaten = references.into_iter().filter(|(tally, _)| tally.worse == 0);
+    let candidates = if own.is_empty() { unbeaten.collect() } else { own };
     let lead = |one: &Tally<'_>| one.better as f64 - one.worse as f64;
-    subjects
-        .into_iter()
-        .map(of)
-        .filter(|(tally, _)| tally.better > tally.worse)
-        .max_by(|one, other| {
-            lead(&one.0).total_cmp(&lead(&other.0)).then(one.1.total_cmp(&other.1))
-        })
-        .map(|(tally, _)| tally)
+    let largest = candidates.into_iter().max_by(|one, other| {
+        lead(&one.0).total_cmp(&lead(&other.0)).then(one.1.total_cmp(&other.1))
+    });
+    largest.map(|(tally, _)| tally)
 }
 
 /// The winner, and how often it wins: never by one number over workloads that differ in kind.
@@ -153,7 +186,9 @@ pub(super) fn winner(report: &Report) -> String {
     let all = primary(report);
     let winner = match winning(&all) {
         None => language
-            .word("none: no subject was shown to be better more often than worse")
+            .word(
+                "none: no subject was shown to be better than its reference more often than worse",
+            )
             .to_owned(),
         Some(Tally { subject, better, worse: 0, asked }) => say!(
             language,
