@@ -16,6 +16,7 @@ use crate::permitted_changes::PermittedChanges;
 use crate::restore::{RestoreReport, restore, restore_unwritten};
 use contract::{Error, Result, TrialCatalogue};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::File;
 use std::io::{BufRead, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -144,6 +145,7 @@ impl Guardian for GuardianProcess {
 /// Serves the role. Returns the exit code.
 pub fn serve_guardian(machine: &Machine, catalogue: &TrialCatalogue) -> i32 {
     ignore_terminal_signals();
+    raise_processor_limit();
     match guard(machine, PermittedChanges::of(catalogue), std::io::stdin().lock()) {
         Ok(report) if report.is_empty() => 0,
         Ok(report) => {
@@ -239,6 +241,17 @@ fn ignore_terminal_signals() {
         unsafe {
             libc::signal(signal, libc::SIG_IGN);
         }
+    }
+}
+
+/// The limit of processor time (`ulimit -t`) is inherited, and the kernel ends who reaches it. It is
+/// lifted, or where only root may lift it, raised as far as it may be.
+fn raise_processor_limit() {
+    let unlimited = Rlimit { current: None, maximum: None };
+    if setrlimit(Resource::Cpu, unlimited).is_err() {
+        let maximum = getrlimit(Resource::Cpu).maximum;
+        // Where this is refused, too, the limit is as it was.
+        let _ = setrlimit(Resource::Cpu, Rlimit { current: maximum, maximum });
     }
 }
 

@@ -6,11 +6,11 @@
 
 use crate::bench::Bench;
 use crate::fake_root::{self, Fate};
-use rustix::process::{Resource, Rlimit, prlimit};
+use rustix::process::{Resource, Rlimit, prlimit, setrlimit};
 use std::collections::BTreeMap;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Sets eight knobs of every form for one subject, one that the kernel clamps for
@@ -163,11 +163,18 @@ fn without_space(steps: impl Iterator<Item = u64>) {
 
 /// Starts a run of a minute and returns when it has taken a CPU offline.
 fn start_without_a_cpu(bench: &Bench, root: &Path) -> Child {
+    start_prepared(bench, root, |_| {})
+}
+
+/// The same of a command that is prepared so.
+fn start_prepared(bench: &Bench, root: &Path, prepare: impl FnOnce(&mut Command)) -> Child {
     let slow = "title = \"slow\"\nvenue = \"host\"\nblocks = 1\ncontrol = false\nsettle = \"0s\"\nprobes = []\n\
                 online_cpus = \"0\"\n[subjects.a]\n[subjects.b]\nthp = \"never\"\n\
                 [[workloads]]\nuse = \"command\"\nrun = [\"/bin/sleep\", \"60\"]\ninvocations = 1\n";
     let file = bench.experiment("slow", slow);
-    let child = bench.command(&["run", &file]).stderr(Stdio::null()).spawn().unwrap();
+    let mut command = bench.command(&["run", &file]);
+    prepare(&mut command);
+    let child = command.stderr(Stdio::null()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     while fake_root::contents(root)["/sys/devices/system/cpu/online"] != "0" {
         assert!(Instant::now() < deadline, "the CPU never went offline");
@@ -217,6 +224,31 @@ fn a_limit_on_the_size_of_files_ends_no_guardian() {
     assert_eq!(fake_root::contents(root.path()), before);
     bench.expect(0, &["restore"]);
     bench.expect(0, &["restore", "--check"]);
+    assert_eq!(fake_root::contents(root.path()), before);
+}
+
+#[test]
+fn a_limit_on_processor_time_ends_no_guardian_before_it_has_to() {
+    let root = tempfile::tempdir().unwrap();
+    fake_root::make(root.path());
+    let before = fake_root::contents(root.path());
+    let bench = Bench::new().on_fake_root(root.path());
+    let limit = Rlimit { current: Some(1_000), maximum: Some(2_000) };
+    let mut child = start_prepared(&bench, root.path(), |command| {
+        // SAFETY: setrlimit(2) is async-signal-safe, and allocates nothing.
+        unsafe { command.pre_exec(move || Ok(setrlimit(Resource::Cpu, limit)?)) };
+    });
+    let path = format!("/proc/{}/limits", bench.guardian().unwrap().as_raw_nonzero());
+    // Raised to the other limit, or lifted with it.
+    crate::bench::wait_until("the guardian raises its limit", || {
+        let limits = std::fs::read_to_string(&path).unwrap();
+        let line = limits.lines().find_map(|line| line.strip_prefix("Max cpu time")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words[0] == words[1]
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    bench.wait_for_guardian();
     assert_eq!(fake_root::contents(root.path()), before);
 }
 
