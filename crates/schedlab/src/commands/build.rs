@@ -6,19 +6,23 @@ use crate::environment::{build_variables, search_path};
 use crate::progress::human_duration;
 use artefacts::programs::Programs;
 use builds::{BuildUser, FromSources};
-use contract::{Catalogue, Interrupt, Recipe, Result};
+use contract::{Catalogue, Footprint, Interrupt, Recipe, Result};
 use model::Plan;
 use std::time::{Duration, Instant};
 
 /// Between lines where nothing can be drawn.
 const WRITTEN_EVERY: Duration = Duration::from_secs(15);
 
-/// The builds of a plan that are due, each once.
+/// The builds of a plan that are due, each once. None are on a venue that touches nothing of this
+/// machine: it starts no program.
 ///
 /// # Errors
-/// When sources cannot be read.
+/// When sources cannot be read, or the plan's venue is not in the catalogue.
 pub(super) fn due(plan: &Plan) -> Result<Vec<Recipe>> {
     let catalogue: Catalogue = crate::catalogue();
+    if catalogue.venue_of(plan)?.facts().footprint == Footprint::Nothing {
+        return Ok(Vec::new());
+    }
     let mut due: Vec<Recipe> = Vec::new();
     for (_, _, configured) in catalogue.configured(plan) {
         for recipe in configured.facts().recipes {

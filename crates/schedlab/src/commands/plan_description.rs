@@ -20,12 +20,12 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
     let entry = crate::catalogue().venue_of(plan)?;
     if entry.facts().footprint != Footprint::Nothing {
         text.push_str(&leftovers(common)?);
-        for recipe in build::due(plan)? {
-            let (what, at) = (&recipe.what, recipe.directory.display());
-            let words = recipe.words.join(" ");
-            let line = on_one_line(&format!("A run first builds {what}: {words}, in {at}"));
-            let _ = writeln!(text, "\n{line}");
-        }
+    }
+    for recipe in build::due(plan)? {
+        let (what, at) = (&recipe.what, recipe.directory.display());
+        let words = recipe.words.join(" ");
+        let line = on_one_line(&format!("A run first builds {what}: {words}, in {at}"));
+        let _ = writeln!(text, "\n{line}");
     }
     let missing = venue(common, plan)?.missing(plan);
     if missing.is_empty() {

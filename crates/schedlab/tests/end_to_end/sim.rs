@@ -541,6 +541,26 @@ effect = "worse"
     assert!(rows.contains("sim-effect-25--vcpus-4"), "{rows}");
 }
 
+/// The bank is built of its sources before its first trial, except where none of it runs.
+#[test]
+fn a_simulated_bank_is_not_built_as_its_plan_says() {
+    let bench = Bench::new();
+    let sources = bench.path().join("sources");
+    std::fs::create_dir(&sources).unwrap();
+    std::fs::write(sources.join("pom.xml"), "no project").unwrap();
+    let text = format!(
+        "title = \"A bank that nobody starts\"\nvenue = \"sim\"\nblocks = 5\ncontrol = false\n\
+         [subjects.baseline]\n[subjects.nice]\nnice = \"7\"\n\
+         [[workloads]]\nuse = \"bank\"\nsource = \"{}\"\ninvocations = 1\n",
+        sources.display()
+    );
+    let file = bench.experiment("simulated-bank", &text);
+    let planned = bench.expect(0, &["plan", &file]);
+    assert!(!planned.contains("A run first builds"), "{planned}");
+    bench.expect(0, &["run", &file]);
+    assert_eq!(std::fs::read_dir(&sources).unwrap().count(), 1, "nothing was made in the sources");
+}
+
 /// A campaign of the first format, as an earlier version left it.
 #[test]
 fn campaigns_of_earlier_formats_are_judged_reported_and_resumed() {
