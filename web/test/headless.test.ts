@@ -18,6 +18,9 @@ describe("outside a browser", () => {
           expect(svg.startsWith("<svg ")).toBe(true);
           expect(svg).not.toMatch(/NaN|undefined|\[object/);
           expect(svg).not.toContain("<style");
+          // A picture is SVG alone, and as high as what it shows.
+          expect(svg).not.toMatch(/<(figure|div|span)\b/);
+          expect(Number(/^<svg [^>]*\bheight="([^"]*)"/.exec(svg)?.[1])).toBeGreaterThan(26);
         }
       }
     });
@@ -37,6 +40,11 @@ describe("outside a browser", () => {
   test("a legend is part of the picture", () => {
     const found = allFigures(golden("measured")).find(({ figure }) => figure.id === "ecdf-0");
     expect(found && drawn(found.figure, "light", WIDTH)).toContain(">baseline-again</text>");
+  });
+
+  test("a legend of parts is, too", () => {
+    const found = allFigures(golden("divided")).find(({ figure }) => figure.id === "breakdown-0");
+    expect(found && drawn(found.figure, "light", WIDTH)).toContain(">handoff</text>");
   });
 
   test("names are texts, whatever they hold", () => {

@@ -31,6 +31,7 @@ fn every_figure_becomes_a_picture_with_all_its_letters() {
         "mixed",
         "measured",
         "multicore",
+        "divided",
         "hostile",
         "emulated",
         "imported-blocks",

@@ -2,7 +2,6 @@ import * as Plot from "@observablehq/plot";
 import { figuresOf } from "../figures/all";
 import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "../figures/figure";
 import { letters } from "../figures/labels";
-import { scales } from "../figures/series";
 import type { Page } from "../model";
 import { dark, light, type Theme } from "../theme";
 import { t } from "../words";
@@ -48,10 +47,14 @@ export function described({ section, figure }: { section: Section; figure: Figur
 /** A figure as a file of its own: with its background, its legend and its description. */
 export function drawn(figure: Figure, name: string, width: number): string {
   const theme = name === "dark" ? dark : light;
-  const { symbol, ...options } = figure.options({ theme, width });
-  // A legend of Plot is HTML beside the picture, which would be lost here.
-  const named = symbol?.legend === true ? legend((symbol.domain ?? []) as string[], theme, width) : null;
-  const plotted = plot({ ...options, ...(symbol && { symbol: { ...symbol, legend: false } }) });
+  const { symbol, color, ...options } = figure.options({ theme, width });
+  // A legend of Plot is HTML around the picture, which would be lost here.
+  const named = symbol?.legend === true || color?.legend === true ? legend({ symbol, color }, theme, width) : null;
+  const plotted = plot({
+    ...options,
+    ...(symbol && { symbol: { ...symbol, legend: false } }),
+    ...(color && { color: { ...color, legend: false } }),
+  });
   const top = Number(named?.getAttribute("height") ?? 0);
   const height = Number(plotted.getAttribute("height")) + top;
   plotted.setAttribute("y", top);
@@ -88,13 +91,20 @@ function within(element: ElementNode): ElementNode[] {
   return [element, ...element.children.flatMap(within)];
 }
 
-/** The looks of subjects with their names, in as many rows as they need. */
-function legend(subjects: string[], theme: Theme, width: number): ElementNode {
+/** What a figure tells series apart by: subjects have shapes, the parts of a whole have none. */
+interface Looks {
+  symbol: Plot.ScaleOptions | undefined;
+  color: Plot.ScaleOptions | undefined;
+}
+
+/** The looks of a figure's series with their names, in as many rows as they need. */
+function legend({ symbol, color }: Looks, theme: Theme, width: number): ElementNode {
   let [left, row] = [12, 0];
-  const entries = subjects.map((subject) => {
-    const room = letters(subject) * LETTER + 36;
+  const names = (symbol?.domain ?? color?.domain ?? []) as string[];
+  const entries = names.map((name) => {
+    const room = letters(name) * LETTER + 36;
     if (left + room > width && left > 12) [left, row] = [12, row + 1];
-    const entry = { subject, left, middle: row * LEGEND + LEGEND / 2 };
+    const entry = { subject: name, left, middle: row * LEGEND + LEGEND / 2 };
     left += room;
     return entry;
   });
@@ -104,9 +114,10 @@ function legend(subjects: string[], theme: Theme, width: number): ElementNode {
       margin: 0,
       x: { type: "identity", axis: null },
       y: { type: "identity", axis: null },
-      ...scales(subjects, theme),
+      ...(symbol && { symbol: { ...symbol, legend: false } }),
+      ...(color && { color: { ...color, legend: false } }),
       marks: [
-        Plot.dot(entries, { x: "left", y: "middle", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 5 }),
+        Plot.dot(entries, { x: "left", y: "middle", fill: BY_SUBJECT, symbol: symbol ? SHAPE_BY_SUBJECT : "square", r: 5 }),
         Plot.text(entries, { x: "left", y: "middle", dx: 10, text: "subject", textAnchor: "start", fill: theme.ink }),
       ],
     }),
