@@ -101,6 +101,21 @@ impl Requirement {
         Self::group("io", Cgroup::io_root)
     }
 
+    /// A group can be made that outlives trials: nothing else tells the processes in it from those
+    /// of a trial.
+    pub fn long_lived_group() -> Self {
+        Self::check("make a cgroup for what outlives trials", |machine| {
+            let remedy = |first: &str| format!("{first}, or let each trial start it");
+            let Some(root) = Cgroup::unified_root(machine) else {
+                let why = "no unified cgroup hierarchy is mounted";
+                return Err((why.to_owned(), remedy("mount cgroup2")));
+            };
+            machine
+                .check_directory_writable(root)
+                .map_err(|error| (error.to_string(), remedy("run as root")))
+        })
+    }
+
     /// Making a group to find out would be a change, so the directory's permission is asked
     /// for instead.
     fn group(name: &'static str, root: fn(&Machine) -> Option<(Controller, &'static str)>) -> Self {

@@ -2,7 +2,9 @@
 //! changed.
 
 use crate::undo;
-use contract::{FIRST_KNOB, Factor, Knob, Missing, Problem, Requirement, TrialCatalogue};
+use contract::{
+    Configured, FIRST_KNOB, Factor, Knob, Missing, Problem, Requirement, TrialCatalogue,
+};
 use model::{Level, Plan, Subject};
 use rustix::process::geteuid;
 use std::collections::BTreeMap;
@@ -51,7 +53,7 @@ pub fn missing(machine: &Machine, catalogue: &TrialCatalogue, plan: &Plan) -> Ve
             if catalogue.workload(&workload.uses).is_some() {
                 let parameters = workload.parameters_for(subject);
                 let needs = match catalogue.configure(&workload.uses, parameters) {
-                    Ok(configured) => configured.facts().requirements,
+                    Ok(configured) => workload_needs(configured.as_ref()),
                     Err(problems) => vec![unconfigured(&workload.label, &problems)],
                 };
                 note(&machine, needs);
@@ -82,6 +84,16 @@ pub fn factor_needs(factor: &'static dyn Factor, level: &Level) -> Vec<Requireme
     }
     needs.extend(factor.owners().iter().map(|owner| unowned(id, owner)));
     needs.extend(undo::requirement(factor, level));
+    needs
+}
+
+/// Everything a workload needs of a machine: what it names, and a group for what its trials find
+/// running already.
+fn workload_needs(configured: &dyn Configured) -> Vec<Requirement> {
+    let mut needs = configured.facts().requirements;
+    if configured.service().is_some_and(|service| service.facts().stands.is_some()) {
+        needs.push(Requirement::long_lived_group());
+    }
     needs
 }
 

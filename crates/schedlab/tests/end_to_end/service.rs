@@ -1,6 +1,6 @@
 //! A service that is not ours: a process for each trial, and one for all of them.
 
-use crate::bench::{Bench, errors};
+use crate::bench::{Bench, UnprivilegedUser, errors};
 use model::{Outcome, Record, SampleData};
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -108,6 +108,30 @@ fn one_warm_process_serves_all_trials_and_takes_on_the_levels_of_each() {
         }
     }
     nothing_is_left(&bench);
+}
+
+/// Nothing but a control group tells its processes from those of a trial.
+#[test]
+fn a_warm_process_is_refused_before_anything_begins_where_no_group_can_be_made() {
+    let user = UnprivilegedUser::new();
+    // The sources may lie where only root may look.
+    for name in ["tiny.py", "tiny-load.toml"] {
+        std::fs::copy(suites().join(name), user.path().join(name)).unwrap();
+    }
+    let subjects = "[subjects.baseline]\n[subjects.other]\nslice = \"3ms\"\n";
+    let text = experiment("warm", "", subjects);
+    let own = user.path().display().to_string();
+    let file = user.experiment(&text.replace(&suites().display().to_string(), &own));
+    let needs = "make a cgroup for what outlives trials";
+    let planned = user.expect(&["plan", &file]);
+    let planned = String::from_utf8_lossy(&planned.stdout).into_owned();
+    assert!(planned.contains("the run would be refused") && planned.contains(needs), "{planned}");
+    let refused = user.command(&["run", &file]).output().unwrap();
+    let told = errors(&refused).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(refused.status.code(), Some(4), "{told}");
+    assert!(told.contains(needs) && told.contains("nothing ran"), "{told}");
+    let campaigns = std::fs::read_dir(user.path().join("results")).into_iter().flatten();
+    assert_eq!(campaigns.count(), 0, "a campaign began");
 }
 
 /// Many programs write their title over their environment, as this one has another from the
