@@ -39,7 +39,15 @@ const EMPTIED: &str =
     "records.jsonl holds no record and findings.json has findings: they do not belong together";
 
 pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
-    let directory = store::resolve(&common.results, &arguments.campaign.campaign)?;
+    let campaign = &arguments.campaign.campaign;
+    if Path::new(campaign).is_file() {
+        return Err(Error::usage(
+            format!("cannot judge {campaign}"),
+            "it is a file, not a campaign's directory; a bundle stays what was verified",
+            "`schedlab show` judges a bundle anew; unpack it to store findings and reports",
+        ));
+    }
+    let directory = store::resolve(&common.results, campaign)?;
     if is_emptied(&directory) {
         return Err(Error::new(
             ErrorKind::Environment,

@@ -110,6 +110,9 @@ fn a_bundle_verifies_and_is_shown_in_another_place() {
     assert!(csv.lines().count() > 16, "{csv}");
     elsewhere.expect(2, &["report", &copy]);
     elsewhere.expect(2, &["bundle", &copy]);
+    let refused = elsewhere.run(&["judge", &copy]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(errors(&refused).contains("a bundle stays what was verified"), "{}", errors(&refused));
     assert!(!elsewhere.results().exists(), "nothing is written where it is looked at");
 }
 
