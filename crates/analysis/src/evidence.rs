@@ -5,19 +5,25 @@ use crate::rulebook::{Raised, impose};
 use crate::trial_facts::changed_evidence;
 use model::{
     Caveat, CaveatCode, ClaimOutcome, Finding, Findings, Obstacle, Plan, TrendOutcome, Verdict,
+    bounded_to,
 };
+
+/// Characters of a flaw that stand in each finding, of which there may be a hundred thousand: it may
+/// quote a value of megabytes.
+const LONGEST_FLAW: usize = 1_000;
 
 /// Takes every answer from findings whose evidence has such flaws, or was imported from a campaign
 /// that had some; findings without flaws stay as they are.
 pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
     let of_flaws = flaws.first().map(|first| first.detail.as_str());
     let Some(first) = of_flaws.or_else(|| changed_evidence(plan)) else { return };
+    let first = bounded_to(first, LONGEST_FLAW);
     let reason = format!("the evidence is not as it was written: {first}");
     let raised = Raised::with_caveat(
         Obstacle::ChangedEvidence,
         reason.clone(),
         CaveatCode::EvidenceChanged,
-        first.to_owned(),
+        first.into_owned(),
     );
     for finding in &mut findings.findings {
         impose(finding, &raised);
@@ -50,7 +56,8 @@ pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
     }
     findings.is_evidence_changed = true;
     for flaw in flaws {
-        findings.note_caveat(flaw.clone());
+        let detail = bounded_to(&flaw.detail, LONGEST_FLAW);
+        findings.note_caveat(Caveat::new(flaw.code, detail));
     }
     findings.caveats.sort();
 }
@@ -97,6 +104,26 @@ mod tests {
         assert!(of_case.co_best.is_empty());
         assert!(withheld.caveats.contains(&flaw));
         assert_eq!([&untouched, &withheld].map(|one| one.is_evidence_changed), [false, true]);
+    }
+
+    #[test]
+    fn a_flaw_that_quotes_megabytes_is_not_held_once_for_each_finding() {
+        let plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Median)], 10);
+        let noise = [0.0, 0.3, -0.2, 0.1, -0.1, 0.2, 0.4, -0.3, 0.25, -0.15];
+        let mut all = records("a", &noise.map(|one| 100.0 + one));
+        all.extend(records("b", &noise.map(|one| 80.0 + one)));
+        let long = format!("title is {}", "x".repeat(1_000_000));
+        let flaw = Caveat::new(CaveatCode::EvidenceChanged, long);
+        let mut withheld = judge(&plan, &all);
+        withhold(&mut withheld, &plan, &[flaw]);
+        let details = withheld.findings.iter().flat_map(|finding| &finding.caveats);
+        let changed = details
+            .chain(&withheld.caveats)
+            .filter(|caveat| caveat.code == CaveatCode::EvidenceChanged);
+        let lengths: Vec<usize> = changed.map(|caveat| caveat.detail.len()).collect();
+        assert!(lengths.len() > 1 && lengths.iter().all(|length| *length < 1_100), "{lengths:?}");
+        let reason = withheld.findings[0].reason.as_ref().unwrap();
+        assert!(reason.len() < 1_200 && reason.ends_with("more characters)"), "{reason}");
     }
 
     #[test]

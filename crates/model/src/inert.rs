@@ -60,7 +60,13 @@ pub fn inert_text(text: &str) -> Cow<'_, str> {
 /// locale has.
 #[must_use]
 pub fn bounded_text(text: &str) -> Cow<'_, str> {
-    match shortened(text, LONGEST_TEXT) {
+    bounded_to(text, LONGEST_TEXT)
+}
+
+/// The same of what is longer than so many characters.
+#[must_use]
+pub fn bounded_to(text: &str, most: usize) -> Cow<'_, str> {
+    match shortened(text, most) {
         Some((begin, more)) => Cow::Owned(format!("{begin}.. ({more} more characters)")),
         None => Cow::Borrowed(text),
     }

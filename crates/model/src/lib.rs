@@ -91,8 +91,8 @@ pub use given::{DEFAULT_ALPHA, GivenChoices};
 pub use histogram::{Histogram, HistogramError};
 pub use imported::{AbsentRuns, Imported, ImportedDesign, ImportedOrder, UnlikeMix};
 pub use inert::{
-    LONGEST_LINE, LONGEST_TEXT, bounded_text, inert, inert_json, inert_lines, inert_text,
-    is_obeyed, legible_data, legible_lines, on_one_line, written_out,
+    LONGEST_LINE, LONGEST_TEXT, bounded_text, bounded_to, inert, inert_json, inert_lines,
+    inert_text, is_obeyed, legible_data, legible_lines, on_one_line, written_out,
 };
 pub use kernel_version::KernelVersion;
 pub use level::Level;
