@@ -14,8 +14,10 @@ use contract::{Error, ErrorKind, Result};
 use model::{Binding, Caveat, Findings};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use store::{CampaignState, LoadedCampaign, Manifest, OpenBundle, Redaction};
 use sys::open_regular;
@@ -485,9 +487,12 @@ fn without_campaign(directory: &Path, error: &Error) -> Vec<String> {
 
 /// What was found twice is told once, with the more words.
 fn once(problems: &[String]) -> Vec<&String> {
+    let sorted: BTreeSet<&str> = problems.iter().map(String::as_str).collect();
     let is_told = |problem: &&String| {
         let more = format!("{problem}, ");
-        !problems.iter().any(|other| other.starts_with(&more))
+        // Those that begin so stand in a row.
+        let from = (Bound::Included(more.as_str()), Bound::Unbounded);
+        sorted.range::<str, _>(from).next().is_none_or(|other| !other.starts_with(&more))
     };
     problems.iter().filter(is_told).collect()
 }
@@ -619,6 +624,22 @@ mod tests {
         std::fs::write(&file, many).unwrap();
         let told = other_findings(&file, computed);
         assert!(told.len() == 1 && told[0].contains("values it is not told"), "{told:?}");
+    }
+
+    #[test]
+    fn what_was_found_twice_is_told_once_of_hundreds_of_thousands_too() {
+        let shorter = "plan.json: the seed is 2";
+        let told = |problems: &[&str]| -> Vec<String> {
+            let problems: Vec<String> = problems.iter().map(|one| (*one).to_owned()).collect();
+            once(&problems).into_iter().cloned().collect()
+        };
+        let longer = format!("{shorter}, and the experiment gives 1");
+        assert_eq!(told(&[shorter, "other", &longer]), ["other", longer.as_str()]);
+        let unlike = format!("{shorter}0, and the experiment gives 1");
+        assert_eq!(told(&[shorter, &unlike]), [shorter, unlike.as_str()]);
+        // Looked for in a list of as many, each would be compared with each.
+        let many: Vec<String> = (0..300_000).map(|number| format!("flaw {number}")).collect();
+        assert_eq!(once(&many).len(), many.len());
     }
 
     #[test]
