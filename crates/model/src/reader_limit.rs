@@ -338,6 +338,14 @@ pub static PLAN_TEXTS: ReaderLimit = ReaderLimit::of(
     "texts, numbers and lists beside metrics and sittings",
     FEWER,
 );
+/// Bytes of the names of subjects and of the labels of workloads together: each stands in every line
+/// that is drawn of it. An import's names have 200 characters at most.
+pub static PLAN_NAMES: ReaderLimit = ReaderLimit::of(
+    "PLAN_NAMES",
+    4 << 20,
+    "bytes of names of subjects and workloads",
+    "give shorter names",
+);
 /// Pairs of subjects times metrics: each is a finding of some kilobytes.
 pub static PLAN_QUESTIONS: ReaderLimit =
     ReaderLimit::of("PLAN_QUESTIONS", 100_000, "questions", FEWER);
@@ -359,7 +367,7 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 52] = [
+pub static READER_LIMITS: [&ReaderLimit; 53] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
@@ -384,6 +392,7 @@ pub static READER_LIMITS: [&ReaderLimit; 52] = [
     &PLAN_SUBJECTS,
     &PLAN_METRICS,
     &PLAN_TRIALS,
+    &PLAN_NAMES,
     &PLAN_QUESTIONS,
     &HISTOGRAM_TEXT,
     &HISTOGRAM_COUNTS,
@@ -424,6 +433,9 @@ impl Plan {
         let subjects = self.subjects.len() as u64;
         PLAN_SUBJECTS.check(subjects)?;
         PLAN_WORKLOADS.check(self.workloads.len() as u64)?;
+        let ids = self.subjects.iter().map(|subject| subject.id.len() as u64);
+        let labels = self.workloads.iter().map(|workload| workload.label.len() as u64);
+        PLAN_NAMES.check(ids.chain(labels).sum())?;
         let metrics = self.workloads.iter().map(|one| one.metrics.len() as u64).sum::<u64>();
         PLAN_METRICS.check(metrics)?;
         let sittings = self.blocks.iter().flat_map(|block| &block.sittings);

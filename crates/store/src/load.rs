@@ -431,6 +431,27 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_of_longer_names_than_are_drawn_is_refused_by_the_name_of_the_limit() {
+        let results = tempfile::tempdir().unwrap();
+        let mut plan = crate::fixtures::plan("named", "d");
+        let campaign = crate::Campaign::create(results.path(), &plan, "", 1, 1).unwrap();
+        let ids = plan.subjects.iter().map(|subject| subject.id.len() as u64);
+        let labels = plan.workloads.iter().map(|workload| workload.label.len() as u64);
+        let named: u64 = ids.chain(labels).sum();
+        let left = usize::try_from(model::PLAN_NAMES.most - named).unwrap();
+        let like = plan.subjects[0].clone();
+        plan.subjects.push(model::Subject { id: "x".repeat(left), ..like.clone() });
+        assert_eq!(plan.check_size(), Ok(()), "as many bytes as there may be");
+        plan.subjects.push(model::Subject { id: "y".to_owned(), ..like });
+        let text = serde_json::to_vec(&plan).unwrap();
+        std::fs::write(campaign.directory().join("plan.json"), text).unwrap();
+        let error = load(campaign.directory()).unwrap_err();
+        let told =
+            "bytes of names of subjects and workloads (limit PLAN_NAMES): 4194305 were found";
+        assert!(error.cause.ends_with(told), "{error}");
+    }
+
+    #[test]
     fn a_plan_of_more_questions_than_are_judged_is_refused_by_the_name_of_the_limit() {
         let results = tempfile::tempdir().unwrap();
         let mut plan = crate::fixtures::plan("asked", "d");
