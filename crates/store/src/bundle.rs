@@ -378,8 +378,9 @@ fn unpack_file(
         );
     }
     Ok((found != *packed).then(|| {
+        let other = if found.sha256 == packed.sha256 { "size" } else { "digest" };
         format!(
-            "{name} does not have the digest in {MANIFEST}: it is {} of {} bytes, and there {} of {}",
+            "{name} does not have the {other} in {MANIFEST}: it is {} of {} bytes, and there {} of {}",
             found.sha256, found.size, packed.sha256, packed.size
         )
     }))
@@ -623,6 +624,19 @@ mod tests {
         );
         assert!(unpacked.problems[0].starts_with(&told), "{:?}", unpacked.problems);
         assert_eq!(unpacked.problems[1..], ["findings.json is missing"]);
+        let packed = Packed { size: 2, sha256: digest.to_owned() };
+        let files = [("plan.json".to_owned(), packed)].into();
+        let sized = serde_json::to_vec(&Manifest { files, ..manifest() }).unwrap();
+        let bytes = archive(&[
+            (MANIFEST, EntryType::Regular, &sized),
+            ("plan.json", EntryType::Regular, b"y"),
+        ]);
+        let target = tempfile::tempdir().unwrap();
+        let told = format!(
+            "plan.json does not have the size in manifest.json: it is {digest} of 1 bytes, and there \
+             {digest} of 2"
+        );
+        assert_eq!(unpack_from(&*bytes, target.path()).unwrap().problems, [told]);
     }
 
     #[test]
