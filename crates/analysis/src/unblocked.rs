@@ -506,6 +506,18 @@ mod tests {
         let mean = metric("m", Direction::Lower, Reduction::Mean);
         let zeros = crate::judge(&imported(vec![mean], &["a", "b"], &[]), &zero);
         assert!(has(find(&zeros, "overall"), CaveatCode::ZeroValue));
+        // Values that are zero are not absent ones.
+        let of_one = records_of(|subject, replicate, level| {
+            let value = if subject == "a" { 0.0 } else { noisy(subject, replicate, level) };
+            vec![Sample::values("m", vec![value])]
+        });
+        let mean = metric("m", Direction::Lower, Reduction::Mean);
+        let judged = crate::judge(&imported(vec![mean], &["a", "b"], &[]), &of_one);
+        let overall = find(&judged, "overall");
+        assert_eq!(overall.obstacle, Some(Obstacle::ZeroValue));
+        let is_absent =
+            |finding: &Finding| finding.reason.iter().any(|one| one.contains("there is no value"));
+        assert!(!has(overall, CaveatCode::AbsentValues) && !is_absent(overall), "{overall:?}");
     }
 
     #[test]

@@ -169,7 +169,9 @@ impl Samples<'_> {
     pub(super) fn signals(&self, theta: f64, alpha: f64) -> Signals {
         let steps = self.steps(theta);
         let test = self.test();
-        let is_empty = |side: usize| self.strata.values().all(|sides| sides[side].is_empty());
+        let is_empty = |side: usize| {
+            self.completed[side] == 0 && self.strata.values().all(|sides| sides[side].is_empty())
+        };
         let sides = [&self.question.reference, &self.question.subject];
         let empty = sides.into_iter().enumerate().find(|(side, _)| is_empty(*side));
         let numbers = SampleNumbers {

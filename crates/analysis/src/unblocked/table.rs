@@ -342,12 +342,13 @@ impl<'a> Family<'_, 'a> {
                 (Some(fewest), Some(events)) => Some(fewest.min(events)),
                 (fewest, events) => fewest.or(events),
             };
+            // One that is zero is there as well.
+            present.entry(cell.workload).or_default()[side] = true;
             if cell.log.is_nan() {
                 samples.zeros += 1;
                 continue;
             }
             take_values(&mut samples.series[side], (record, metric), cell.log);
-            present.entry(cell.workload).or_default()[side] = true;
             rows.push(ExecutionRow {
                 stratum: self.stratum_of[cell.workload as usize],
                 workload: cell.workload,
