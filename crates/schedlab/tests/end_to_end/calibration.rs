@@ -54,7 +54,7 @@ fn no_row_of_the_document_misses_its_target_and_the_method_says_so() {
 /// So many campaigns of each row show a fault that is gross; a night counts as many as `--quick`.
 #[test]
 fn a_calibration_of_few_campaigns_misses_no_target() {
-    misses_no_target(&["calibrate", "--quick", "--repetitions", "50"]);
+    misses_no_target(&["calibrate", "--quick", "--repetitions", "20"]);
 }
 
 #[test]
