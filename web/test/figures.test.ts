@@ -28,6 +28,16 @@ function labelsOf(findings: Finding[]): string[] {
 describe("effects", () => {
   const page = golden("mixed");
 
+  test("have labels that fit into the margin, with both ends of a longer one", () => {
+    const [one] = page.findings;
+    if (!one) throw new Error("no finding");
+    const long = { ...one, workload: `first ${"x".repeat(60)}`, subject: "the-last" };
+    const [label = ""] = labelsOf([long, { ...one, subject: "another" }]);
+    expect(label).toMatch(/^first x+….*the-last/);
+    const { marginLeft = 0 } = forest([long]).options({ theme: light, width: 900 });
+    expect(label.length * 6.4).toBeLessThan(marginLeft);
+  });
+
   test("every comparison is in the table, with its numbers where there are some", () => {
     const { table } = forest(page.findings);
     const estimated = page.findings.filter(({ effect }) => effect !== null);

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { effectDomain, effectTicks, spaced } from "../src/figures/axis";
 import { markdown } from "../src/figures/figure";
-import { apart } from "../src/figures/labels";
+import { apart, fitted, letters } from "../src/figures/labels";
 import { tradeOffs } from "../src/figures/pareto";
 import { look } from "../src/figures/series";
 import { trialPercentiles } from "../src/figures/trials";
@@ -201,4 +201,12 @@ describe("two campaigns", () => {
       ["c", ["not told", "4"]],
     ]);
   });
+});
+
+test("a text that has no room loses its middle, whatever its letters are", () => {
+  expect(fitted("short", 5)).toBe("short");
+  expect(fitted("a-long-name-of-two", 9)).toBe("a-lo…-two");
+  for (const text of ["스케줄러 비교 대상 이름", "plain letters of a name"]) {
+    for (const room of [1, 2, 5, 10]) expect(letters(fitted(text, room))).toBeLessThanOrEqual(room);
+  }
 });

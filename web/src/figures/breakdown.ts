@@ -3,7 +3,7 @@ import { quantity } from "../format";
 import type { Breakdown } from "../generated/page";
 import { t } from "../words";
 import { base, type Figure } from "./figure";
-import { longest } from "./labels";
+import { fitted, longest } from "./labels";
 
 /** Pixels of a bar that holds its part's share. */
 const ROOM = 38;
@@ -46,7 +46,7 @@ export function breakdown({ workload, whole, unit, subjects, said }: Breakdown, 
         marginBottom: 36,
         color: { domain: parts, range: colours, legend: true },
         x: { label: null, grid: true, domain: [0, most], ticks: Math.max(2, Math.floor(room / 110)), tickFormat: (value: number) => quantity(value, unit) },
-        y: { domain: ids, label: null, tickSize: 0 },
+        y: { domain: ids, label: null, tickSize: 0, tickFormat: (id: string) => fitted(id, (left - 16) / LETTER) },
         marks: [
           Plot.barX(pieces, {
             x1: "begin", x2: "end", y: "subject", fill: { value: "part", scale: "color" }, stroke: canvas.theme.panel, insetTop: 3, insetBottom: 3,

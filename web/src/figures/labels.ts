@@ -20,6 +20,21 @@ export function longest(texts: string[], least = 0): number {
   return Math.max(...texts.map(letters), least);
 }
 
+/** A text that has room for so many letters of Latin; of a longer one the middle is left out, as both ends tell names apart. */
+export function fitted(text: string, room: number): string {
+  if (letters(text) <= room) return text;
+  const all = [...text];
+  let [begin, end, left] = ["", "", room - 1];
+  for (let [front, back] = [0, all.length - 1]; front < back; front += 1, back -= 1) {
+    const [first, last] = [all[front] ?? "", all[back] ?? ""];
+    left -= letters(first) + letters(last);
+    if (left < 0) break;
+    begin += first;
+    end = last + end;
+  }
+  return `${begin}…${end}`;
+}
+
 /**
  * The ends of curves on a logarithmic axis from the least to the most of these values, each with how far its label is moved
  * so that none covers another, nor leaves the axis while it has room for all.

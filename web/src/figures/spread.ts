@@ -4,7 +4,7 @@ import type { Series } from "../generated/page";
 import type { Run } from "../model";
 import { t } from "../words";
 import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
-import { longest } from "./labels";
+import { fitted, longest } from "./labels";
 import { scales } from "./series";
 
 /** Every run of each subject as a dot, with the median and the middle half: no density is guessed. */
@@ -29,7 +29,7 @@ export function spread(series: Series, all: Run[], bySubject: ReadonlyMap<string
         marginBottom: 36,
         ...scales(subjects, canvas.theme),
         x: { label: null, grid: true, nice: true, ticks: Math.max(2, Math.floor((canvas.width - left) / 130)), tickFormat: (value: number) => quantity(value, series.unit) },
-        y: { domain: shown, label: null, tickSize: 0 },
+        y: { domain: shown, label: null, tickSize: 0, tickFormat: (id: string) => fitted(id, (left - 16) / 6.8) },
         marks: [
           Plot.ruleY(quartiles, { y: "subject", x1: "low", x2: "high", stroke: canvas.theme.grid, strokeWidth: 16 }),
           Plot.tickX(quartiles, { x: "median", y: "subject", stroke: canvas.theme.ink, strokeWidth: 2, inset: 8 }),
