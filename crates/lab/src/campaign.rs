@@ -124,11 +124,12 @@ pub fn judge(loaded: &store::LoadedCampaign) -> Result<Findings> {
 /// Judges records that were loaded; nothing is written. A campaign that can still go on
 /// has no verdict yet.
 pub fn judge_records(loaded: &store::LoadedCampaign) -> Findings {
-    completed(verdicts(loaded), loaded)
+    qualified(verdicts(loaded), loaded)
 }
 
-/// Findings of a campaign's records with what its other files say about them.
-pub fn completed(mut findings: Findings, loaded: &store::LoadedCampaign) -> Findings {
+/// Findings of records, qualified by what the other files of their campaign say: levels that differ
+/// beside those that were set, and evidence that is not as it was written.
+pub fn qualified(mut findings: Findings, loaded: &store::LoadedCampaign) -> Findings {
     // Imported numbers come from machines that nobody knows.
     if let Some(environment) = &loaded.environment {
         analysis::name_confounders(&mut findings, &loaded.plan, &loaded.records, environment);

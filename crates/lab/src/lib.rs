@@ -13,7 +13,7 @@ mod progress;
 mod recorded_trials;
 mod schedule;
 
-pub use campaign::{Ended, Order, completed, judge, judge_records, run};
+pub use campaign::{Ended, Order, judge, judge_records, qualified, run};
 pub use ending::{load, load_held, repetitions, resumed};
 pub use event_line::event_line;
 pub use progress::CampaignProgress;

@@ -78,7 +78,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let held = HeldRecords::new(records, stored);
     let loaded = evidence::load_held(common, &directory, held)?;
     let findings = || match judged {
-        Some(findings) => lab::completed(findings, &loaded),
+        Some(findings) => lab::qualified(findings, &loaded),
         None => lab::judge_records(&loaded),
     };
     let (findings, values) = reports::with_values(&loaded, || Ok(findings()))?;
