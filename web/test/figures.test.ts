@@ -35,7 +35,7 @@ describe("effects", () => {
     const [label = ""] = labelsOf([long, { ...one, subject: "another" }]);
     expect(label).toMatch(/^first x+….*the-last/);
     const { marginLeft = 0 } = forest([long]).options({ theme: light, width: 900 });
-    expect(label.length * 6.4).toBeLessThan(marginLeft);
+    expect(label.length * 6.6).toBeLessThan(marginLeft);
   });
 
   test("every comparison is in the table, with its numbers where there are some", () => {

@@ -3,12 +3,10 @@ import { quantity } from "../format";
 import type { Breakdown } from "../generated/page";
 import { t } from "../words";
 import { base, type Figure } from "./figure";
-import { fitted, longest } from "./labels";
+import { rowNames } from "./labels";
 
 /** Pixels of a bar that holds its part's share. */
 const ROOM = 38;
-/** Pixels of a letter. */
-const LETTER = 6.8;
 
 /** Where the time of a whole goes: a bar for each subject, a piece for each part. */
 export function breakdown({ workload, whole, unit, subjects, said }: Breakdown, number: number): Figure {
@@ -35,7 +33,7 @@ export function breakdown({ workload, whole, unit, subjects, said }: Breakdown, 
     ].join(" "),
     options: (canvas) => {
       const ids = subjects.map(({ subject }) => subject);
-      const left = Math.min(longest(ids, 4) * LETTER + 16, canvas.width * 0.4);
+      const { margin: left, fit } = rowNames(ids, canvas.width, 0.4);
       const room = canvas.width - left - 24;
       // Parts are no subjects: they have the colours of series, and their names in the legend and the table.
       const colours = parts.map((_, place) => canvas.theme.series[place % canvas.theme.series.length] ?? canvas.theme.ink);
@@ -46,7 +44,7 @@ export function breakdown({ workload, whole, unit, subjects, said }: Breakdown, 
         marginBottom: 36,
         color: { domain: parts, range: colours, legend: true },
         x: { label: null, grid: true, domain: [0, most], ticks: Math.max(2, Math.floor(room / 110)), tickFormat: (value: number) => quantity(value, unit) },
-        y: { domain: ids, label: null, tickSize: 0, tickFormat: (id: string) => fitted(id, (left - 16) / LETTER) },
+        y: { domain: ids, label: null, tickSize: 0, tickFormat: fit },
         marks: [
           Plot.barX(pieces, {
             x1: "begin", x2: "end", y: "subject", fill: { value: "part", scale: "color" }, stroke: canvas.theme.panel, insetTop: 3, insetBottom: 3,

@@ -6,7 +6,7 @@ import { t } from "../words";
 import { effectTicks } from "./axis";
 import { base, type Canvas, type Figure } from "./figure";
 import { tally } from "./finding";
-import { fitted, longest } from "./labels";
+import { longest, rowNames } from "./labels";
 
 interface Row {
   /** The row's place: two rows of one label stay two rows. */
@@ -22,8 +22,7 @@ interface Row {
 
 /** Pixels of a letter of a label, about, and of the room that a tick's label needs. */
 const LETTER = 6.4;
-/** Pixels between a label and the axis, and the share of the width that labels have at most. */
-const GAP = 14;
+/** The share of the width that labels have at most. */
 const MOST_LABEL = 0.45;
 const TICK_ROOM = 46;
 /** More rows than this no reader compares by eye: the strongest are drawn, the table has all. */
@@ -145,7 +144,8 @@ export function forest(findings: Finding[]): Figure {
 function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
   const { theme, width } = canvas;
   const isNarrow = width < 640;
-  const left = isNarrow ? 8 : Math.min(longest(data.map(({ label }) => label)) * LETTER + GAP, width * MOST_LABEL);
+  const named = rowNames(data.map(({ label }) => label), width, MOST_LABEL);
+  const left = isNarrow ? 8 : named.margin;
   const right = isNarrow ? 8 : 306;
   // Names have lines of their own where one line has no room for them.
   const isBroken = isNarrow && (longest(data.map(({ label }) => label)) + 2) * LETTER > width - left - right;
@@ -172,7 +172,7 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
     },
     y: {
       domain: data.map(({ key }) => key),
-      tickFormat: (_: string, place: number) => fitted(data[place]?.label ?? "", (left - GAP) / LETTER),
+      tickFormat: (_: string, place: number) => named.fit(data[place]?.label ?? ""),
       axis: isNarrow ? null : "left",
       label: null,
       tickSize: 0,

@@ -4,7 +4,7 @@ import type { Grid, Ratio, Verdict } from "../generated/page";
 import { t } from "../words";
 import { base, type Canvas, type Figure } from "./figure";
 import { tally } from "./finding";
-import { fitted, longest } from "./labels";
+import { longest, rowNames } from "./labels";
 
 interface Cell extends Ratio {
   verdict: Verdict;
@@ -18,7 +18,6 @@ const STEPS = [0.8, 0.9, 0.95, 0.99, 1.01, 1.05, 1.1, 1.25];
 /** Pixels; of the left margin the least, and the share of the width that it has at most. */
 const LEFT = 84;
 const MOST_LEFT = 0.3;
-const GAP = 14;
 const RIGHT = 20;
 const BOTTOM = 44;
 const LETTER = 6.4;
@@ -74,7 +73,7 @@ function plot(grid: Grid, cells: Cell[], canvas: Canvas): Plot.PlotOptions {
   const step = (ratio: number): number => STEPS.filter((limit) => ratio >= limit).length;
   const isSmall = width < 620;
   const room = longest(grid.columns.labels) * LETTER;
-  const left = Math.max(LEFT, Math.min(longest(grid.rows.labels) * LETTER + GAP, width * MOST_LEFT));
+  const { margin: left, fit } = rowNames(grid.rows.labels, width, MOST_LEFT, LEFT);
   const isTight = room > (width - left - RIGHT) / grid.columns.labels.length;
   const bottom = isTight ? BOTTOM + room * Math.sin((TURN * Math.PI) / 180) : BOTTOM;
   return base(canvas, {
@@ -84,7 +83,7 @@ function plot(grid: Grid, cells: Cell[], canvas: Canvas): Plot.PlotOptions {
     marginBottom: bottom,
     padding: 0.04,
     x: { domain: grid.columns.labels, label: grid.columns.name, tickSize: 0, tickRotate: isTight ? -TURN : 0 },
-    y: { domain: grid.rows.labels, label: grid.rows.name, tickSize: 0, tickFormat: (name: string) => fitted(name, (left - GAP) / LETTER) },
+    y: { domain: grid.rows.labels, label: grid.rows.name, tickSize: 0, tickFormat: fit },
     color: { type: "threshold", domain: STEPS, range: [...theme.diverging] },
     marks: [
       Plot.cell(cells.filter((cell) => !isDecided(cell)), { x: "column", y: "row", fill: theme.band, rx: 3, inset: 0.5 }),

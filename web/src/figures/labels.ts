@@ -1,7 +1,10 @@
 /** Labels beside curves and rows: how much room they take, and that none covers another. */
 
-/** Pixels. */
+/** Pixels; of a letter about, between a name and its axis, and of the least margin for names of rows. */
 const LINE = 15;
+const LETTER = 6.6;
+const GAP = 14;
+const LEAST_MARGIN = 42;
 
 /** As wide as they are high: Hangul, kana, Chinese and full forms, nearly all of "W" and "F" in UAX 11. */
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60]/;
@@ -33,6 +36,12 @@ export function fitted(text: string, room: number): string {
     end = last + end;
   }
   return `${begin}…${end}`;
+}
+
+/** The left margin for names of rows, of at most this share of the width, and what each name is where it has no room there. */
+export function rowNames(names: string[], width: number, share: number, least = LEAST_MARGIN): { margin: number; fit: (name: string) => string } {
+  const margin = Math.max(Math.min(longest(names) * LETTER + GAP, width * share), least);
+  return { margin, fit: (name) => fitted(name, (margin - GAP) / LETTER) };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Series } from "../generated/page";
 import type { Run } from "../model";
 import { t } from "../words";
 import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
-import { fitted, longest } from "./labels";
+import { rowNames } from "./labels";
 import { scales } from "./series";
 
 /** Every run of each subject as a dot, with the median and the middle half: no density is guessed. */
@@ -21,7 +21,7 @@ export function spread(series: Series, all: Run[], bySubject: ReadonlyMap<string
       series.direction === "lower" ? t("Lower is better.") : t("Higher is better."),
     ].join(" "),
     options: (canvas) => {
-      const left = Math.min(longest(shown, 4) * 6.8 + 16, canvas.width * 0.4);
+      const { margin: left, fit } = rowNames(shown, canvas.width, 0.4);
       return base(canvas, {
         height: shown.length * 44 + 56,
         marginLeft: left,
@@ -29,7 +29,7 @@ export function spread(series: Series, all: Run[], bySubject: ReadonlyMap<string
         marginBottom: 36,
         ...scales(subjects, canvas.theme),
         x: { label: null, grid: true, nice: true, ticks: Math.max(2, Math.floor((canvas.width - left) / 130)), tickFormat: (value: number) => quantity(value, series.unit) },
-        y: { domain: shown, label: null, tickSize: 0, tickFormat: (id: string) => fitted(id, (left - 16) / 6.8) },
+        y: { domain: shown, label: null, tickSize: 0, tickFormat: fit },
         marks: [
           Plot.ruleY(quartiles, { y: "subject", x1: "low", x2: "high", stroke: canvas.theme.grid, strokeWidth: 16 }),
           Plot.tickX(quartiles, { x: "median", y: "subject", stroke: canvas.theme.ink, strokeWidth: 2, inset: 8 }),
