@@ -67,7 +67,8 @@ impl SharedSittings {
         fit(&mut block.sittings);
     }
 
-    fn share_sitting(&mut self, sitting: &mut Sitting) {
+    /// Gives a sitting what earlier ones name alike, so that all hold it once.
+    pub fn share_sitting(&mut self, sitting: &mut Sitting) {
         self.names.share(&mut sitting.subject);
         match self.lists.get(&sitting.workloads) {
             Some(known) => sitting.workloads.clone_from(known),

@@ -23,6 +23,7 @@ mod known_records;
 mod load;
 mod lookup;
 mod own_directories;
+mod plan_parts;
 mod plan_sizes;
 mod record_lines;
 mod record_template;

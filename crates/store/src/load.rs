@@ -8,6 +8,7 @@ use crate::documents::{
 };
 use crate::durable::{parse_document, read_document, read_limited_on, too_much};
 use crate::held_records::{HeldRecords, are_small};
+use crate::plan_parts::plan_of_parts;
 use crate::plan_sizes;
 use crate::records::{Scan, scan_on};
 use contract::{Error, ErrorKind, Result};
@@ -16,14 +17,12 @@ use model::{
     FINDINGS_BYTES, FINDINGS_FORMATS, Findings, Fingerprint, LineDigest, PLAN_BYTES, PLAN_FORMATS,
     Plan, ReaderLimit, Record, Records, Resumption,
 };
-use std::io::{self, BufReader, Read, SeekFrom};
+use std::io::{self, Read, SeekFrom};
 use std::path::{Path, PathBuf};
 use sys::{FileAccess, Files, HostFiles, OpenFile};
 
-/// Bytes of a plan's text that are read at once where it is not held.
-const PIECE: usize = 64 << 10;
-/// A longer text is not held.
-const LONG_PLAN: u64 = 4 * PIECE as u64;
+/// A longer text of a plan is not held.
+const LONG_PLAN: u64 = 256 << 10;
 
 /// Everything a campaign's directory says.
 #[derive(Debug, Clone)]
@@ -77,7 +76,7 @@ pub struct LoadedCampaign {
 /// When a file is missing, broken, too large or of an unknown version; the
 /// error names the file, and the line of a broken record.
 pub fn load(directory: &Path) -> Result<LoadedCampaign> {
-    load_with(&HostFiles, directory, read_plan_in_pieces(directory)?)
+    load_with(&HostFiles, directory, read_plan_in_parts(directory)?)
 }
 
 /// The same of these files.
@@ -108,7 +107,7 @@ pub fn load_held(directory: &Path, held: HeldRecords) -> Result<LoadedCampaign> 
         sys::return_freed_memory();
         return load(directory);
     }
-    let loaded = load_beside(&HostFiles, directory, read_plan_in_pieces(directory)?)?;
+    let loaded = load_beside(&HostFiles, directory, read_plan_in_parts(directory)?)?;
     let state = read_state_on(&HostFiles, directory)?;
     let HeldRecords { records, last } = held;
     with_records(&HostFiles, (loaded, state), records, LineDigests::Held(last), None)
@@ -176,7 +175,7 @@ fn with_records(
 /// # Errors
 /// Like [`load`].
 pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
-    load_beside(&HostFiles, directory, read_plan_in_pieces(directory)?)
+    load_beside(&HostFiles, directory, read_plan_in_parts(directory)?)
 }
 
 /// What lies beside a plan that was read, and no record.
@@ -284,11 +283,11 @@ pub fn read_plan_on(files: &dyn Files, directory: &Path) -> Result<Plan> {
     without_fault(plan, &path)
 }
 
-/// The same as [`read_plan`] without holding a long text, which is read twice, piece by piece: that
-/// takes longer, and the text of an import's plan may be as large as its records.
-fn read_plan_in_pieces(directory: &Path) -> Result<Plan> {
+/// The same as [`read_plan`] without holding a long text, which is read twice, part by part: the text
+/// of an import's plan may be as large as its records.
+fn read_plan_in_parts(directory: &Path) -> Result<Plan> {
     let path = directory.join("plan.json");
-    match plan_in_pieces(&path) {
+    match plan_in_parts(&path) {
         Some(plan) => without_fault(plan, &path),
         // What is wrong with it is told by its text.
         None => read_plan(directory),
@@ -296,21 +295,21 @@ fn read_plan_in_pieces(directory: &Path) -> Result<Plan> {
 }
 
 /// A plan whose text is long, can be read, is within its limits and has a format that is known.
-fn plan_in_pieces(path: &Path) -> Option<Plan> {
+fn plan_in_parts(path: &Path) -> Option<Plan> {
     let mut file = HostFiles.open(path, FileAccess::Read).ok()?;
     let length = file.length().ok().filter(|length| *length > LONG_PLAN)?;
     PLAN_BYTES.check(length).ok()?;
-    if !plan_sizes::is_within(pieces(&mut *file).ok()?) {
+    if !plan_sizes::is_within(&mut from_begin(&mut *file).ok()?) {
         return None;
     }
-    let plan: Plan = serde_json::from_reader(pieces(&mut *file).ok()?).ok()?;
+    let plan = plan_of_parts(&mut from_begin(&mut *file).ok()?)?;
     PLAN_FORMATS.contains(&plan.format.as_str()).then_some(plan)
 }
 
 /// A file from its beginning, no more than a plan may have.
-fn pieces(file: &mut dyn OpenFile) -> io::Result<impl Read> {
+fn from_begin(file: &mut dyn OpenFile) -> io::Result<impl Read> {
     io::Seek::seek(file, SeekFrom::Start(0))?;
-    Ok(BufReader::with_capacity(PIECE, file.take(PLAN_BYTES.most)))
+    Ok(file.take(PLAN_BYTES.most))
 }
 
 /// A plan without a value that no plan has.
@@ -475,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_is_read_in_pieces_is_the_same_and_what_is_wrong_with_it_is_told_by_its_text() {
+    fn a_plan_that_is_read_in_parts_is_the_same_and_what_is_wrong_with_it_is_told_by_its_text() {
         let results = tempfile::tempdir().unwrap();
         let mut plan = crate::fixtures::plan("pieces", "d");
         let like = plan.blocks[0].clone();
@@ -483,7 +482,7 @@ mod tests {
         let campaign = crate::Campaign::create(results.path(), &plan, "", 1, 1).unwrap();
         let directory = campaign.directory();
         let path = directory.join("plan.json");
-        assert_eq!(plan_in_pieces(&path), Some(read_plan(directory).unwrap()));
+        assert_eq!(plan_in_parts(&path), Some(read_plan(directory).unwrap()));
         assert_eq!(load(directory).unwrap().plan, read_plan(directory).unwrap());
         let text = std::fs::read_to_string(&path).unwrap();
         for (from, to) in [
@@ -493,7 +492,7 @@ mod tests {
         ] {
             assert!(text.contains(from), "{from}");
             std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
-            assert_eq!(plan_in_pieces(&path), None, "{to}");
+            assert_eq!(plan_in_parts(&path), None, "{to}");
             let told = read_plan(directory).unwrap_err().to_string();
             for other in [load(directory), load_without_records(directory)] {
                 assert_eq!(other.unwrap_err().to_string(), told, "{to}");

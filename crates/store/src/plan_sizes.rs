@@ -1,5 +1,6 @@
 //! How much a plan's text holds of what is limited, counted before any of it is held.
 
+use crate::plan_parts::{PlanParts, read_parts};
 use crate::unread_json::most_unread;
 use model::{OverLimit, PLAN_METRICS, PLAN_SUBJECTS, PLAN_TEXTS, PLAN_TRIALS};
 use serde::Deserialize;
@@ -22,11 +23,44 @@ pub(crate) fn check(text: &[u8]) -> Result<(), OverLimit> {
 }
 
 /// Whether a plan's text can be read to its end and is within its limits. It is never held whole.
-pub(crate) fn is_within(text: impl Read) -> bool {
-    let mut sizes = PlanSizes::default();
-    let walk = Walk { node: PlanNode::Plan, sizes: &mut sizes };
-    let walked = walk.deserialize(&mut serde_json::Deserializer::from_reader(text));
-    walked.is_ok() && sizes.check().is_ok()
+pub(crate) fn is_within(text: &mut dyn Read) -> bool {
+    let mut counted = CountedParts::default();
+    read_parts(text, &mut counted).is_some() && counted.sizes.check().is_ok()
+}
+
+/// What there is of what is limited in the parts of a plan that were read.
+#[derive(Debug, Default)]
+struct CountedParts {
+    sizes: PlanSizes,
+    /// Trials of the blocks before the one that is read.
+    trials_before: u64,
+}
+
+impl CountedParts {
+    fn count(&mut self, node: PlanNode, text: &[u8]) -> Option<()> {
+        let walk = Walk { node, sizes: &mut self.sizes };
+        walk.deserialize(&mut serde_json::Deserializer::from_slice(text)).ok()
+    }
+}
+
+impl PlanParts for CountedParts {
+    fn take_sitting(&mut self, text: &[u8]) -> Option<()> {
+        let trials_before = self.sizes.trials;
+        self.count(PlanNode::Sitting, text)?;
+        self.sizes.add(PlanNode::Sittings, trials_before);
+        Some(())
+    }
+
+    fn take_block(&mut self, text: &[u8]) -> Option<()> {
+        self.count(PlanNode::Block, text)?;
+        self.sizes.add(PlanNode::Blocks, self.trials_before);
+        self.trials_before = self.sizes.trials;
+        Some(())
+    }
+
+    fn take_plan(&mut self, text: &[u8]) -> Option<()> {
+        self.count(PlanNode::Plan, text)
+    }
 }
 
 /// How many there are of what is limited.
@@ -227,13 +261,18 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_read_in_pieces_is_within_its_limits_only_if_all_of_it_was_read() {
+    fn a_text_that_is_read_in_parts_is_within_its_limits_only_if_all_of_it_was_read() {
         let blocks = |count: usize| format!("{{\"blocks\":[{}]}}", vec!["{}"; count].join(","));
         let most = PLAN_TRIALS.most as usize;
-        assert!(is_within(blocks(most).as_bytes()));
-        assert!(!is_within(blocks(most + 1).as_bytes()));
+        assert!(is_within(&mut blocks(most).as_bytes()));
+        assert!(!is_within(&mut blocks(most + 1).as_bytes()));
+        let sitting = format!("{{\"workloads\":[{}]}}", vec!["0"; most - 2].join(","));
+        let sittings =
+            |more: &str| format!("{{\"blocks\":[{{\"sittings\":[{sitting}{more}]}},{{}}]}}");
+        assert!(is_within(&mut sittings(",{}").as_bytes()));
+        assert!(!is_within(&mut sittings(",{},{}").as_bytes()));
         for unread in ["", "{\"subjects\":[1,", "{\"a\":1e999}", "{\"a\":\"\\ud800\"}"] {
-            assert!(!is_within(unread.as_bytes()), "{unread}");
+            assert!(!is_within(&mut unread.as_bytes()), "{unread}");
         }
     }
 
