@@ -6,6 +6,7 @@
 
 use crate::documents::{EXPERIMENT, IMPORT, Redaction};
 use crate::durable::{failed, unreadable};
+use crate::json_file::pretty_text;
 use crate::json_location::told_with_place;
 use crate::strange_keys::strange_keys;
 use contract::{Error, ErrorKind, Result};
@@ -138,8 +139,7 @@ fn write(directory: &Path, mut manifest: Manifest, file: &Path, target: &File) -
     manifest.due_format().clone_into(&mut manifest.format);
     let fail = |error: io::Error| failed("write", file, &error);
     let mut archive = Builder::new(GzEncoder::new(target, Compression::default()));
-    let mut text = serde_json::to_vec_pretty(&manifest).map_err(|error| fail(error.into()))?;
-    text.push(b'\n');
+    let text = pretty_text(&manifest).map_err(fail)?;
     append(&mut archive, MANIFEST, text.len() as u64, &*text).map_err(fail)?;
     for (name, packed) in &manifest.files {
         let path = directory.join(name);

@@ -89,7 +89,7 @@ pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
 
 /// The same of these files.
 pub fn replace_on(files: &dyn Files, directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
-    replace_with(files, directory, name, |file| file.write_all(bytes))
+    replace_with(files, directory, name, &mut |file| file.write_all(bytes))
 }
 
 /// The same of bytes that are written piece by piece, and need not be held together.
@@ -97,7 +97,7 @@ pub fn replace_with(
     files: &dyn Files,
     directory: &Path,
     name: &str,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
     let target = directory.join(name);
     let written = files.draft(&target).and_then(|mut draft| {

@@ -3,6 +3,7 @@
 
 use crate::durable::replace_with;
 use contract::Result;
+use model::{Findings, Plan};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -18,12 +19,48 @@ pub(crate) fn replace_json<T: Serialize>(
     name: &str,
     document: &T,
 ) -> Result<()> {
-    replace_with(files, directory, name, |file| write(document, file))
+    replace_with(files, directory, name, &mut |file| write(document, file))
 }
 
+/// The text of `plan.json`.
+///
+/// # Errors
+/// When it cannot be encoded.
+pub fn plan_text(plan: &Plan) -> io::Result<String> {
+    String::from_utf8(pretty_text(plan)?).map_err(io::Error::other)
+}
+
+/// The text of `findings.json`.
+///
+/// # Errors
+/// When they cannot be encoded.
+pub fn findings_text(findings: &Findings) -> io::Result<Vec<u8>> {
+    pretty_text(findings)
+}
+
+/// A document as its file holds it, where that is short or is held anyway.
+///
+/// # Errors
+/// When it cannot be encoded.
+pub(crate) fn pretty_text<T: Serialize>(document: &T) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    write(document, &mut text)?;
+    Ok(text)
+}
+
+// All documents go through one type of writer, whatever is written to: serialisers for another one
+// would take as long again to compile.
 fn write<T: Serialize>(document: &T, file: &mut dyn Write) -> io::Result<()> {
+    write_pieces(file, &mut |pieces| serde_json::to_writer_pretty(pieces, document))
+}
+
+/// Writes what this encodes and a line feed.
+fn write_pieces(
+    file: &mut dyn Write,
+    encode: &mut dyn FnMut(&mut BufWriter<&mut dyn Write>) -> serde_json::Result<()>,
+) -> io::Result<()> {
     let mut pieces = BufWriter::with_capacity(PIECE, file);
-    let written = serde_json::to_writer_pretty(&mut pieces, document)
+    let written = encode(&mut pieces)
         .map_err(io::Error::from)
         .and_then(|()| pieces.write_all(b"\n"))
         .and_then(|()| pieces.flush());
@@ -79,6 +116,17 @@ mod tests {
             assert!(room.longest <= PIECE, "{} bytes at once", room.longest);
             assert_eq!(room.tried == 1, notes == 0, "{} pieces", room.tried);
         }
+    }
+
+    #[test]
+    fn a_text_that_is_held_is_that_of_the_file() {
+        let plan = plan("held", "d");
+        let expected = serde_json::to_string_pretty(&plan).unwrap() + "\n";
+        assert_eq!(plan_text(&plan).unwrap(), expected);
+        assert_eq!(pretty_text(&plan).unwrap(), expected.as_bytes());
+        let findings = ::fixtures::findings(Vec::new());
+        let expected = serde_json::to_string_pretty(&findings).unwrap() + "\n";
+        assert_eq!(findings_text(&findings).unwrap(), expected.as_bytes());
     }
 
     #[test]

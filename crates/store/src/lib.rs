@@ -47,6 +47,7 @@ pub use documents::{CampaignState, Redaction, fingerprint_digest};
 pub use durable::{failed, replace};
 pub use held_records::{HeldRecords, StoredRecords, are_small};
 pub use import_head::{import_head, is_import};
+pub use json_file::{findings_text, plan_text};
 pub use known_records::KnownRecords;
 pub use load::{
     LoadedCampaign, is_origin_of_import, load, load_findings, load_held, load_on,

@@ -23,6 +23,7 @@ use crate::documents::{
 };
 use crate::durable::{failed, read_limited};
 use crate::import_head::import_head_of;
+use crate::json_file::pretty_text;
 use crate::load::LoadedCampaign;
 use crate::records::scan_digests_on;
 use contract::shared_names::COMMAND_LINES;
@@ -40,6 +41,8 @@ use std::path::Path;
 use sys::HostFiles;
 
 const RECORDS: &str = "records.jsonl";
+/// What was attempted where it fails.
+const ATTEMPTED: &str = "cannot redact the campaign";
 /// Names that say nothing about whose machine it is.
 const NOBODYS: [&str; 16] = [
     "root",
@@ -295,7 +298,7 @@ fn distinct(before: &Plan, after: &Plan) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(
-        "cannot redact the campaign",
+        ATTEMPTED,
         "two subjects or workloads would have the same name without the secrets in theirs",
         "give a bundle without --redact to whoever may know them",
     ))
@@ -313,13 +316,11 @@ fn document<T: DeserializeOwned>(value: &Value) -> Result<T> {
 }
 
 fn unreadable(error: &serde_json::Error) -> Error {
-    Error::environment("cannot redact the campaign", error)
+    Error::environment(ATTEMPTED, error)
 }
 
 fn pretty<T: Serialize>(document: &T) -> Result<Vec<u8>> {
-    let mut text = serde_json::to_vec_pretty(document).map_err(|error| unreadable(&error))?;
-    text.push(b'\n');
-    Ok(text)
+    pretty_text(document).map_err(|error| Error::environment(ATTEMPTED, error))
 }
 
 /// The digest of the last record of the campaign that is redacted; empty where it has none.

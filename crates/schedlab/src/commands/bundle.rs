@@ -153,9 +153,8 @@ fn version() -> String {
 
 /// What follows from plan and records, by the name of its file.
 fn made(loaded: &LoadedCampaign, findings: &Findings) -> Result<Vec<(&'static str, Vec<u8>)>> {
-    let mut text = serde_json::to_vec_pretty(findings)
+    let text = store::findings_text(findings)
         .map_err(|error| Error::environment("cannot write findings", error))?;
-    text.push(b'\n');
     let mut made = vec![(FINDINGS, text)];
     made.push(("report.md", document(loaded, findings, "markdown")?));
     if report::HAS_PAGE {

@@ -14,9 +14,9 @@ pub(super) fn run(common: &Common, arguments: &PlanArguments) -> Result<ExitCode
         return pilot::run(common, arguments, &planned);
     }
     if arguments.json {
-        let text = serde_json::to_string_pretty(&planned.plan)
+        let text = store::plan_text(&planned.plan)
             .map_err(|error| Error::environment("cannot encode the plan", error))?;
-        print_data(&format!("{text}\n"))?;
+        print_data(&text)?;
     } else {
         print(&describe(common, &planned.plan)?)?;
     }
