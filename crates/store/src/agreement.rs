@@ -1,6 +1,7 @@
 //! Whether the documents of a campaign agree with each other (docs/method.md#m-evidence): what its
 //! first record says of its beginning, what its state says of its end, and which version wrote them.
 
+use crate::compact_json::compact_text;
 use crate::decisive_fields::{changed_fields, kept_fields};
 use crate::documents::{CampaignState, StateDocument, UNBOUND_STATE, digest_of_end, hexadecimal};
 use crate::json_digest::digest_of_json;
@@ -55,21 +56,21 @@ fn digest_of_plan(plan: &Plan, blocks: usize, notes: usize) -> String {
 
 /// What a state says that never changes.
 fn digest_of_state(state: &StateDocument) -> String {
-    let mut said = serde_json::json!([
-        state.created_unix_ns,
-        state.redaction_of,
-        state.redaction,
-        state.flaws
-    ]);
+    let mut said = vec![
+        compact_text(&state.created_unix_ns),
+        compact_text(&state.redaction_of),
+        compact_text(&state.redaction),
+        compact_text(&state.flaws),
+    ];
     // What was redacted once has the digest that earlier versions gave it.
-    if let (Some(said), false) = (said.as_array_mut(), state.redacted_before.is_empty()) {
-        said.push(serde_json::json!(state.redacted_before));
+    if !state.redacted_before.is_empty() {
+        said.push(compact_text(&state.redacted_before));
     }
     // So have redactions of earlier versions.
-    if let (Some(said), Some(origin)) = (said.as_array_mut(), &state.redacted_origin) {
-        said.push(serde_json::json!({ "origin": origin }));
+    if let Some(origin) = &state.redacted_origin {
+        said.push(format!("{{\"origin\":{}}}", compact_text(origin)));
     }
-    hexadecimal(said.to_string().as_bytes())
+    hexadecimal(format!("[{}]", said.join(",")).as_bytes())
 }
 
 /// What a directory holds of a campaign.

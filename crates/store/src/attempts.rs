@@ -1,6 +1,7 @@
 //! The campaigns that a machine began: a file that only grows, a line for each of them
 //! (docs/method.md#m-attempts).
 
+use crate::compact_json::compact_text;
 use crate::documents::{Head, hexadecimal};
 use crate::durable::{make_directories, read_limited_on, replace_on};
 use crate::known_records::KnownRecords;
@@ -171,7 +172,7 @@ impl Compared {
 
 /// The digest of a factor or parameter with its level.
 fn level_digest(level: (&String, &Level)) -> String {
-    short_digest(&serde_json::json!(level).to_string())
+    short_digest(&compact_text(&level))
 }
 
 /// How each two of these differ.
@@ -253,7 +254,7 @@ impl Asked {
         let subjects = plan.subjects.iter().filter(|subject| !subject.is_control);
         let told = subjects.map(|subject| match plan.imported {
             Some(_) => subject.id.clone(),
-            None => serde_json::json!(subject.levels).to_string(),
+            None => compact_text(&subject.levels),
         });
         let mut subjects: Vec<String> = told.map(|text| hexadecimal(text.as_bytes())).collect();
         subjects.sort();
@@ -577,8 +578,7 @@ fn question(plan: &Plan) -> String {
         .iter()
         .map(|workload| (&workload.label, &workload.uses, &workload.parameters))
         .collect();
-    let text = serde_json::json!([plan.venue, subjects, workloads]).to_string();
-    hexadecimal(text.as_bytes())
+    hexadecimal(compact_text(&(&plan.venue, subjects, workloads)).as_bytes())
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! A plan that was changed later, a record that is missing, and two that changed places are seen.
 
 use crate::agreement::beginning;
+use crate::compact_json::compact_text;
 use crate::documents::{StateDocument, hexadecimal};
-use crate::json_digest::digest_of_json;
 use crate::resumptions::flaws_of_resumptions;
 use model::{
     Chain, ChainAnchor, Imported, ImportedDesign, LineDigest, Plan, Record, UNBOUND_RECORD_FORMATS,
@@ -57,7 +57,7 @@ impl Links {
 /// The digest of all that decides results in a plan, whatever was appended to it later.
 fn plan_digest(plan: &Plan) -> String {
     let decisive = plan.decisive(&plan.digest, Some(plan.seed), 0);
-    digest_of_json(&(decisive, serde_json::json!(plan.imported)))
+    hexadecimal(format!("[{decisive},{}]", compact_text(&plan.imported)).as_bytes())
 }
 
 /// Whether a record names the digest of this very plan: what both say otherwise than each other was then

@@ -5,6 +5,7 @@
 //! The fields are kept in hexadecimal digits. A search and replacement that renames a subject in every
 //! file of a campaign would rename it there as well if it could be read there.
 
+use crate::compact_json::compact_text;
 use crate::documents::hexadecimal;
 use model::{ImportFact, Imported, Plan, Record, quoted};
 use serde::Serialize;
@@ -133,9 +134,15 @@ fn fields_of_import(imported: Option<&Imported>) -> Vec<(&'static str, Vec<Strin
 
 /// JSON, and of what is one text that text alone.
 fn text_of(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(text)) => text,
-        Ok(other) => other.to_string(),
+    bare_text(serde_json::to_string(value))
+}
+
+fn bare_text(encoded: serde_json::Result<String>) -> String {
+    match encoded {
+        Ok(text) if text.starts_with('"') => {
+            serde_json::from_slice(text.as_bytes()).unwrap_or(text)
+        }
+        Ok(text) => text,
         Err(error) => error.to_string(),
     }
 }
@@ -145,7 +152,7 @@ fn bounded(values: Vec<String>) -> Vec<String> {
     if values.iter().map(String::len).sum::<usize>() <= LONGEST_KEPT {
         return values;
     }
-    let digest = hexadecimal(serde_json::json!(values).to_string().as_bytes());
+    let digest = hexadecimal(compact_text(&values).as_bytes());
     vec![format!("{} of the digest {digest}", values.len())]
 }
 

@@ -10,6 +10,7 @@ mod attempts;
 mod bundle;
 mod campaign;
 mod chain;
+mod compact_json;
 mod decisive_fields;
 mod documents;
 mod durable;

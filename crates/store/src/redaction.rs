@@ -17,6 +17,7 @@ mod replacer;
 pub use kind::SecretKind;
 
 use crate::chain::{Links, line_digest};
+use crate::compact_json;
 use crate::documents::{
     ENVIRONMENT_FORMAT, EnvironmentDocument, Head, Redaction, StateDocument, digest_of_end,
     fingerprint_digest, hexadecimal,
@@ -304,13 +305,11 @@ fn distinct(before: &Plan, after: &Plan) -> Result<()> {
     ))
 }
 
-// Both go by way of the text, for which serializers exist already: others for `Value` would take as
-// long again to compile.
 fn value_of<T: Serialize>(document: &T) -> Result<Value> {
-    let text = serde_json::to_vec(document).map_err(|error| unreadable(&error))?;
-    serde_json::from_slice(&text).map_err(|error| unreadable(&error))
+    compact_json::value_of(document).map_err(|error| unreadable(&error))
 }
 
+/// The document of a value, by way of its text as well.
 fn document<T: DeserializeOwned>(value: &Value) -> Result<T> {
     serde_json::from_slice(value.to_string().as_bytes()).map_err(|error| unreadable(&error))
 }
