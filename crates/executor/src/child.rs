@@ -224,7 +224,7 @@ pub(crate) fn receive<T: DeserializeOwned>(input: &mut impl BufRead) -> std::io:
     if input.read_line(&mut line)? == 0 {
         return Ok(None);
     }
-    serde_json::from_str(&line).map(Some).map_err(std::io::Error::other)
+    serde_json::from_slice(line.as_bytes()).map(Some).map_err(std::io::Error::other)
 }
 
 /// In a role: one JSON line to the executor.

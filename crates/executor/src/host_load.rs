@@ -90,7 +90,9 @@ fn end_line(error: &io::Error) -> String {
 }
 
 fn serve(catalogue: &TrialCatalogue) -> io::Result<()> {
-    let settings: HostLoadSettings = serde_json::from_reader(io::stdin().lock())?;
+    let mut text = Vec::new();
+    io::stdin().lock().read_to_end(&mut text)?;
+    let settings: HostLoadSettings = serde_json::from_slice(&text)?;
     die_with_parent(settings.parent)?;
     sys::reset_signal_dispositions();
     let cpus = sys::affinity(0)?;

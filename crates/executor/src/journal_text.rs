@@ -177,7 +177,8 @@ impl Lines {
 fn is_torn(line: &str, number: u64, has_numbers: bool) -> bool {
     let is_begun = |text: &str| {
         text.starts_with('{')
-            && serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof())
+            && serde_json::from_slice::<IgnoredAny>(text.as_bytes())
+                .is_err_and(|error| error.is_eof())
     };
     if line.starts_with('{') {
         return !has_numbers && is_begun(line);
@@ -242,7 +243,8 @@ fn good_line_at(text: &str) -> Option<(usize, (u64, JournalEntry))> {
         return None;
     }
     let entry = rest[CHECKSUM_DIGITS..].strip_prefix(' ').filter(|entry| entry.starts_with('{'))?;
-    let mut values = serde_json::Deserializer::from_str(entry).into_iter::<IgnoredAny>();
+    let mut values =
+        serde_json::Deserializer::from_slice(entry.as_bytes()).into_iter::<IgnoredAny>();
     values.next()?.ok()?;
     let length = number.len() + 1 + CHECKSUM_DIGITS + 1 + values.byte_offset();
     match parse_line(&text[..length], true) {
@@ -257,7 +259,8 @@ fn is_checksum_digit(byte: u8) -> bool {
 
 /// A line's number, where it has one, and its entry.
 fn parse_line(line: &str, has_numbers: bool) -> Result<(Option<u64>, JournalEntry), String> {
-    let entry = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
+    let entry =
+        |text: &str| serde_json::from_slice(text.as_bytes()).map_err(|error| error.to_string());
     if line.starts_with('{') {
         if has_numbers {
             return Err("it has neither number nor checksum".to_owned());

@@ -221,7 +221,7 @@ fn live_holder(machine: &Machine, directory: &dyn PrivateFiles) -> Option<LockHo
 fn alive(machine: &Machine, file: impl Read) -> Option<LockHolder> {
     let mut text = String::new();
     file.take(LONGEST_HOLDER).read_to_string(&mut text).ok()?;
-    let holder: LockHolder = serde_json::from_str(&text).ok()?;
+    let holder: LockHolder = serde_json::from_slice(text.as_bytes()).ok()?;
     (start_ticks(machine, holder.pid) == Some(holder.start_ticks)).then_some(holder)
 }
 

@@ -47,7 +47,7 @@ impl Figures {
             engine.eval::<(), _>(script).catch(&engine).map_err(failed)?;
             function(&engine, "open")?.call((json,)).catch(&engine).map_err(failed)
         })?;
-        let described = serde_json::from_str(&text).map_err(failed)?;
+        let described = serde_json::from_slice(text.as_bytes()).map_err(failed)?;
         Ok(Self { described, context, questions })
     }
 

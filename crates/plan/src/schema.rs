@@ -392,7 +392,7 @@ fn parameter(declared: &Parameter) -> Value {
             declared.kind,
             ParameterKind::Count { .. } | ParameterKind::Number { .. } | ParameterKind::Flag
         );
-        let typed = serde_json::from_str(default).ok().filter(|_| is_word);
+        let typed = serde_json::from_slice(default.as_bytes()).ok().filter(|_| is_word);
         value["default"] = typed.unwrap_or_else(|| json!(default));
     }
     value

@@ -155,7 +155,7 @@ impl DashboardProcess {
 fn next(output: &mut impl BufRead) -> Option<ServeMessage> {
     let mut line = String::new();
     output.read_line(&mut line).ok().filter(|length| *length > 0)?;
-    serde_json::from_str(&line).ok()
+    serde_json::from_slice(line.as_bytes()).ok()
 }
 
 impl Drop for DashboardProcess {

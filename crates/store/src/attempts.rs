@@ -549,7 +549,7 @@ fn entries(file: &mut dyn OpenFile) -> io::Result<Vec<Entry>> {
     }
     let broken = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
     let parse = |(at, line): (usize, &str)| {
-        let entry: Entry = serde_json::from_str(line).map_err(|error| {
+        let entry: Entry = serde_json::from_slice(line.as_bytes()).map_err(|error| {
             broken(format!("line {} is none of ours ({error}); remove it", at + 1))
         })?;
         match entry.format.as_deref() {

@@ -119,7 +119,7 @@ fn decoded(name: &str) -> Cow<'_, str> {
     let plain = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match plain.filter(|plain| !plain.contains('\\')) {
         Some(plain) => Cow::Borrowed(plain),
-        None => serde_json::from_str(name).map_or(Cow::Borrowed(name), Cow::Owned),
+        None => serde_json::from_slice(name.as_bytes()).map_or(Cow::Borrowed(name), Cow::Owned),
     }
 }
 

@@ -76,7 +76,7 @@ impl FakeKernel {
         let path = root.join(FakeRules::FILE);
         let fail = |action, source| MachineError { action, path: path.clone(), source };
         let rules = match fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map_err(|error| {
+            Ok(text) => serde_json::from_slice(text.as_bytes()).map_err(|error| {
                 fail("understand", io::Error::new(io::ErrorKind::InvalidData, error))
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => FakeRules::default(),

@@ -186,8 +186,8 @@ fn by_json(pointer: &str, text: &str) -> Result<Vec<f64>, String> {
         .find(begins)
         .map(|line| line.as_ptr() as usize - text.as_ptr() as usize)
         .ok_or("there is no line that begins a JSON document")?;
-    let mut documents =
-        serde_json::Deserializer::from_str(&text[start..]).into_iter::<serde_json::Value>();
+    let mut documents = serde_json::Deserializer::from_slice(&text.as_bytes()[start..])
+        .into_iter::<serde_json::Value>();
     let document = documents
         .next()
         .ok_or("there is no JSON document")?

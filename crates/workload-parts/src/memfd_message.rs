@@ -38,7 +38,7 @@ impl MemfdMessage {
         file.rewind()
             .and_then(|()| file.read_to_string(&mut text))
             .map_err(|error| Error::environment(format!("cannot hear {process}"), error))?;
-        serde_json::from_str(&text)
+        serde_json::from_slice(text.as_bytes())
             .map_err(|error| Error::environment(format!("{process} said nothing"), error))
     }
 }

@@ -39,7 +39,7 @@ impl HttpLoad {
     /// When it cannot be read.
     pub(crate) fn receive(&mut self, message: &str) -> Result<Measurement> {
         let HostLoadResult { samples, operations, unaccounted, fates } =
-            serde_json::from_str(message)
+            serde_json::from_slice(message.as_bytes())
                 .map_err(|error| Error::environment("cannot read what was measured", error))?;
         self.unaccounted = unaccounted;
         for (kind, more) in &fates {

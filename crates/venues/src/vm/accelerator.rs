@@ -8,6 +8,7 @@ use contract::{BootSpec, Error, Interrupt, Result, Topology};
 use model::{Accelerator, VmSettings};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
+use std::io::Read;
 use std::time::Duration;
 use sys::PrivateDirectory;
 
@@ -101,9 +102,12 @@ pub(crate) fn known(host: &VmHost) -> Result<KvmStatus> {
 
 fn remembered(host: &VmHost) -> Result<Option<KvmProbe>> {
     let boot_id = host.host.machine.boot_id()?;
-    let memo = PrivateDirectory::open(host.host.machine.runtime())
-        .and_then(|directory| directory.read(MEMO));
-    let known = memo.ok().and_then(|file| serde_json::from_reader(file).ok());
+    let memo = PrivateDirectory::open(host.host.machine.runtime()).and_then(|directory| {
+        let mut text = Vec::new();
+        directory.read(MEMO)?.read_to_end(&mut text)?;
+        Ok(text)
+    });
+    let known = memo.ok().and_then(|text| serde_json::from_slice(&text).ok());
     Ok(known.filter(|known: &KvmProbe| known.boot_id == boot_id))
 }
 

@@ -84,7 +84,7 @@ fn is_shown(figure: &Figure) -> bool {
 /// The same data, in figures that a slide has room for: the strongest findings first, and of a
 /// ladder a few workloads each.
 fn smaller(page: &str) -> io::Result<String> {
-    let mut page: Value = serde_json::from_str(page)?;
+    let mut page: Value = serde_json::from_slice(page.as_bytes())?;
     if let Some(findings) = page["findings"].as_array_mut() {
         findings.sort_by(|one, other| strength(one).total_cmp(&strength(other)));
         findings.truncate(ROWS);
