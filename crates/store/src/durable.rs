@@ -155,18 +155,21 @@ pub fn read_document<T: DeserializeOwned>(
 
 /// The same for text in memory; `place` names it in errors, which also name the field.
 pub fn parse_document<T: DeserializeOwned>(bytes: &[u8], place: &str, known: &[&str]) -> Result<T> {
+    let parsed = serde_json::from_slice(bytes);
+    check_format(bytes, place, known)?;
+    parsed.map_err(|error| broken(bytes, place, &error))
+}
+
+/// Refuses a document that says of itself that it has a format which is not known.
+fn check_format(bytes: &[u8], place: &str, known: &[&str]) -> Result<()> {
     #[derive(serde::Deserialize)]
     struct Versioned {
         format: String,
     }
-    let attempted = || format!("cannot understand {place}");
-    let broken =
-        |error: serde_json::Error| Error::environment(attempted(), told_with_place(bytes, &error));
-    let parsed = serde_json::from_slice::<T>(bytes);
     match serde_json::from_slice::<Versioned>(bytes) {
         Ok(found) if !known.contains(&found.format.as_str()) => Err(Error::new(
             ErrorKind::Environment,
-            attempted(),
+            not_understood(place),
             format!(
                 "its format is `{}`, this program reads `{}`",
                 found.format,
@@ -174,8 +177,16 @@ pub fn parse_document<T: DeserializeOwned>(bytes: &[u8], place: &str, known: &[&
             ),
             "read it with the version of schedlab that wrote it",
         )),
-        _ => parsed.map_err(broken),
+        _ => Ok(()),
     }
+}
+
+fn broken(bytes: &[u8], place: &str, error: &serde_json::Error) -> Error {
+    Error::environment(not_understood(place), told_with_place(bytes, error))
+}
+
+fn not_understood(place: &str) -> String {
+    format!("cannot understand {place}")
 }
 
 #[cfg(test)]

@@ -8,8 +8,12 @@ use std::io::{self, Write};
 /// SHA-256 (hex) of the JSON text of something, which is that of its values: their keys stay in order
 /// (`preserve_order`). Of nothing where it cannot be written.
 pub(crate) fn digest_of_json(said: &impl Serialize) -> String {
+    digest_of(&mut |hashed| serde_json::to_writer(hashed, said))
+}
+
+fn digest_of(write: &mut dyn FnMut(&mut Hashed) -> serde_json::Result<()>) -> String {
     let mut hashed = Hashed(Sha256::new());
-    if serde_json::to_writer(&mut hashed, said).is_err() {
+    if write(&mut hashed).is_err() {
         hashed = Hashed(Sha256::new());
     }
     hashed.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()

@@ -99,13 +99,13 @@ fn encode_pieces<'r>(mut rest: &'r [Record], blank: &[u8], sender: &SyncSender<R
     while !rest.is_empty() {
         let (mut lines, mut ends) = (Vec::with_capacity(PIECE_BYTES), Vec::new());
         for record in rest {
-            let line = |lines: &mut Vec<u8>| {
+            let appended = append_line(record, &mut lines, &mut |lines| {
                 templates.write(record, lines)?;
                 lines.pop();
                 lines.extend_from_slice(blank);
                 Ok(())
-            };
-            if let Err(error) = append_line(record, &mut lines, line) {
+            });
+            if let Err(error) = appended {
                 // Who does not listen had an error before.
                 let _ = sender.send(Err(error));
                 return;
@@ -143,7 +143,7 @@ fn bind(record: &Record, line: &mut [u8], links: &Links) -> Result<()> {
 /// Like [`append_line`].
 pub(crate) fn encode(record: &Record) -> Result<Vec<u8>> {
     let mut line = Vec::new();
-    append_line(record, &mut line, |line| serde_json::to_writer(line, record))?;
+    append_line(record, &mut line, &mut |line| serde_json::to_writer(line, record))?;
     Ok(line)
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn encode(record: &Record) -> Result<Vec<u8>> {
 fn append_line(
     record: &Record,
     lines: &mut Vec<u8>,
-    write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+    write: &mut dyn FnMut(&mut Vec<u8>) -> serde_json::Result<()>,
 ) -> Result<()> {
     let (mut buckets, mut held) = (0, 0);
     for sample in record.invocations.iter().flat_map(|invocation| &invocation.samples) {

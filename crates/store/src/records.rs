@@ -8,7 +8,7 @@ use model::{
     CAMPAIGN_BUCKETS, CAMPAIGN_VALUES, Caveat, CaveatCode, CountedNumbers, LineDigest, OverLimit,
     RECORD_BYTES, RECORD_FORMATS, RECORDS, Record, SharedParts, counting_numbers,
 };
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, SeekFrom};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
@@ -95,17 +95,17 @@ impl ReadPosition {
 }
 
 fn scan_behind(files: &dyn Files, path: &Path, read: &ReadPosition, kept: Kept) -> Result<Scan> {
-    let file = files.open(path, FileAccess::Read).map_err(|error| unreadable(path, &error))?;
-    scan_file(file, path, read, kept)
+    let mut file = files.open(path, FileAccess::Read).map_err(|error| unreadable(path, &error))?;
+    scan_file(&mut *file, path, read, kept)
 }
 
 fn scan_file(
-    mut file: impl Read + Seek,
+    file: &mut dyn OpenFile,
     path: &Path,
     read: &ReadPosition,
     kept: Kept,
 ) -> Result<Scan> {
-    file.seek(SeekFrom::Start(read.bytes)).map_err(|error| unreadable(path, &error))?;
+    io::Seek::seek(file, SeekFrom::Start(read.bytes)).map_err(|error| unreadable(path, &error))?;
     let mut reader = BufReader::new(file);
     let mut scan = Scan {
         records: Vec::new(),
@@ -191,12 +191,12 @@ struct Batch {
 
 /// Reads complete lines, each of which is weighed before any of them is parsed.
 fn batch(
-    reader: &mut impl BufRead,
+    reader: &mut BufReader<&mut dyn OpenFile>,
     path: &Path,
     first: usize,
     parts: &mut ReckonedParts,
 ) -> Result<Batch> {
-    let broken = |error: std::io::Error| unreadable(path, &error);
+    let broken = |error: io::Error| unreadable(path, &error);
     let mut batch = Batch::default();
     let mut bytes = 0;
     while bytes < BATCH_BYTES {

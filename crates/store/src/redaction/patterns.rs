@@ -36,13 +36,13 @@ pub(super) fn names(text: &str) -> Vec<(SecretKind, String)> {
     let mut names = Vec::new();
     for homes in HOMES {
         for (at, _) in text.match_indices(homes).filter(|(at, _)| text[..*at].ends_with('/')) {
-            let name = leading(&text[at + homes.len()..], |c| is_word(c) || "-_.".contains(c));
+            let name = leading(&text[at + homes.len()..], &|c| is_word(c) || "-_.".contains(c));
             names.push((SecretKind::User, name.to_owned()));
         }
     }
     for (at, _) in text.match_indices('@') {
         let local: String = text[..at].chars().rev().take_while(|c| is_of_mail(*c)).collect();
-        let domain = leading(&text[at + 1..], |c| is_word(c) || "-.".contains(c));
+        let domain = leading(&text[at + 1..], &|c| is_word(c) || "-.".contains(c));
         if !local.is_empty() && !domain.is_empty() {
             names.push((SecretKind::User, local.chars().rev().collect()));
             names.push((SecretKind::Host, domain.trim_end_matches('.').to_owned()));
@@ -55,8 +55,8 @@ pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric()
 }
 
-fn leading(text: &str, is_part: impl Fn(char) -> bool) -> &str {
-    let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
+fn leading<'t>(text: &'t str, is_part: &dyn Fn(char) -> bool) -> &'t str {
+    let end = text.find(|c: char| !is_part(c)).unwrap_or(text.len());
     &text[..end]
 }
 
@@ -70,13 +70,13 @@ fn path(before: Option<char>, rest: &str) -> Option<usize> {
     let root = match (root, rest.strip_prefix('~')) {
         (Some(root), _) => root.len(),
         (None, Some(home)) => {
-            let user = leading(home, is_word);
+            let user = leading(home, &is_word);
             home[user.len()..].starts_with('/').then_some(1 + user.len() + 1)?
         }
         (None, None) => return None,
     };
     let is_part = |c: char| !c.is_whitespace() && !"\"'`,;:()[]{}<>|&=*?".contains(c);
-    let whole = leading(rest, is_part).trim_end_matches(['.', '!']);
+    let whole = leading(rest, &is_part).trim_end_matches(['.', '!']);
     if whole.len() <= root
         || !whole[root.min(whole.len())..].starts_with(|c| is_word(c) || c == '.' || c == '_')
     {
@@ -91,10 +91,10 @@ fn path(before: Option<char>, rest: &str) -> Option<usize> {
 }
 
 fn url(rest: &str) -> Option<usize> {
-    let scheme = leading(rest, |c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    let scheme = leading(rest, &|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
     let behind = rest[scheme.len()..].strip_prefix("://")?;
     let is_part = |c: char| !c.is_whitespace() && !"\"'`<>".contains(c);
-    (!scheme.is_empty()).then(|| scheme.len() + 3 + leading(behind, is_part).len())
+    (!scheme.is_empty()).then(|| scheme.len() + 3 + leading(behind, &is_part).len())
 }
 
 fn is_of_mail(c: char) -> bool {
@@ -102,8 +102,8 @@ fn is_of_mail(c: char) -> bool {
 }
 
 fn mail(rest: &str) -> Option<usize> {
-    let local = leading(rest, is_of_mail);
-    let domain = leading(rest[local.len()..].strip_prefix('@')?, |c| {
+    let local = leading(rest, &is_of_mail);
+    let domain = leading(rest[local.len()..].strip_prefix('@')?, &|c| {
         c.is_ascii_alphanumeric() || "-.".contains(c)
     });
     let domain = domain.trim_end_matches('.');
@@ -112,12 +112,12 @@ fn mail(rest: &str) -> Option<usize> {
 
 /// Four numbers with dots, six pairs of digits with colons, or an address of IPv6.
 fn network_address(rest: &str) -> Option<usize> {
-    let dotted = leading(rest, |c| c.is_ascii_digit() || c == '.').trim_end_matches('.');
+    let dotted = leading(rest, &|c| c.is_ascii_digit() || c == '.').trim_end_matches('.');
     let is_number = |part: &str| part.parse::<u8>().is_ok();
     if dotted.split('.').count() == 4 && dotted.split('.').all(is_number) {
         return Some(dotted.len());
     }
-    let colons = leading(rest, |c| c.is_ascii_hexdigit() || c == ':');
+    let colons = leading(rest, &|c| c.is_ascii_hexdigit() || c == ':');
     let groups: Vec<&str> = colons.split(':').collect();
     let is_group = |group: &&str| group.len() <= 4;
     let is_ethernet = groups.len() == 6 && groups.iter().all(|group| group.len() == 2);
@@ -129,7 +129,7 @@ fn network_address(rest: &str) -> Option<usize> {
 }
 
 fn uuid(rest: &str) -> Option<usize> {
-    let whole = leading(rest, |c| c.is_ascii_hexdigit() || c == '-');
+    let whole = leading(rest, &|c| c.is_ascii_hexdigit() || c == '-');
     let mut end = 0;
     for (place, length) in UUID.into_iter().enumerate() {
         if place > 0 {
@@ -151,7 +151,7 @@ fn uuid(rest: &str) -> Option<usize> {
 /// measure, they do not identify.
 fn digits(rest: &str) -> Option<usize> {
     let prefix = if rest.starts_with("0x") { 2 } else { 0 };
-    let row = leading(&rest[prefix..], |c| c.is_ascii_hexdigit());
+    let row = leading(&rest[prefix..], &|c| c.is_ascii_hexdigit());
     let has_letter = prefix > 0 || row.contains(|c: char| c.is_ascii_alphabetic());
     let ends = !rest[prefix + row.len()..].starts_with(is_word);
     (ends && has_letter && row.len() >= IDENTIFYING_DIGITS).then_some(prefix + row.len())
@@ -159,8 +159,8 @@ fn digits(rest: &str) -> Option<usize> {
 
 /// `worker[1234]`, as the kernel names tasks.
 fn program(rest: &str) -> Option<usize> {
-    let name = leading(rest, |c| is_word(c) || "-_./:+".contains(c));
-    let number = leading(rest[name.len()..].strip_prefix('[')?, |c| c.is_ascii_digit());
+    let name = leading(rest, &|c| is_word(c) || "-_./:+".contains(c));
+    let number = leading(rest[name.len()..].strip_prefix('[')?, &|c| c.is_ascii_digit());
     let is_closed = rest[name.len() + 1 + number.len()..].starts_with(']');
     (!name.is_empty() && !number.is_empty() && is_closed).then_some(name.len())
 }
