@@ -52,12 +52,15 @@ impl Error {
         cause: impl fmt::Display,
         remedy: impl Into<String>,
     ) -> Self {
-        let (attempted, remedy): (String, String) = (attempted.into(), remedy.into());
+        Self::of_texts(kind, &attempted.into(), &cause.to_string(), &remedy.into())
+    }
+
+    fn of_texts(kind: ErrorKind, attempted: &str, cause: &str, remedy: &str) -> Self {
         Self {
             kind,
-            attempted: on_one_line(&attempted),
-            cause: on_one_line(&cause.to_string()),
-            remedy: on_one_line(&remedy),
+            attempted: on_one_line(attempted),
+            cause: on_one_line(cause),
+            remedy: on_one_line(remedy),
         }
     }
 
