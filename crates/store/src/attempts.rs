@@ -134,7 +134,7 @@ impl Compared {
             if plan.imported.is_some() {
                 return BTreeSet::from([short_digest(&subject.id)]);
             }
-            subject.levels.iter().map(level_digest).collect()
+            subject.levels.iter().map(|(id, level)| level_digest(id, level)).collect()
         };
         let subjects: Vec<&Subject> =
             plan.subjects.iter().filter(|subject| !subject.is_control).collect();
@@ -171,8 +171,8 @@ impl Compared {
 }
 
 /// The digest of a factor or parameter with its level.
-fn level_digest(level: (&String, &Level)) -> String {
-    short_digest(&compact_text(&level))
+fn level_digest(id: &str, level: &Level) -> String {
+    short_digest(&compact_text(&(id, level)))
 }
 
 /// How each two of these differ.
@@ -190,17 +190,17 @@ fn differences(subjects: &[BTreeSet<String>]) -> impl Iterator<Item = Pair<'_>> 
 /// levels, and the value of each such parameter, which it is given or has of the workload itself.
 fn effective(plan: &Plan, subjects: &[&Subject]) -> Vec<BTreeSet<String>> {
     let is_parameter = |id: &&String| id.contains('.');
-    let given: BTreeSet<&String> =
-        subjects.iter().flat_map(|subject| subject.levels.keys().filter(is_parameter)).collect();
+    let given =
+        texts(subjects.iter().flat_map(|subject| subject.levels.keys().filter(is_parameter)));
     if given.is_empty() || subjects.len() < 2 {
         return Vec::new();
     }
     let of_subject = |subject: &&Subject| {
         let missing = given.iter().filter(|id| !subject.levels.contains_key(**id));
-        let own: Vec<(&String, Level)> =
+        let own: Vec<(&str, Level)> =
             missing.filter_map(|id| Some((*id, own_value(plan, subject, id)?))).collect();
-        let own = own.iter().map(|(id, level)| (*id, level));
-        subject.levels.iter().chain(own).map(level_digest).collect()
+        let own = own.iter().map(|(id, level)| level_digest(id, level));
+        subject.levels.iter().map(|(id, level)| level_digest(id, level)).chain(own).collect()
     };
     subjects.iter().map(of_subject).collect()
 }
@@ -347,7 +347,8 @@ impl Attempts {
     /// too. Lines that know a subject by one digest of all its levels are matched by all of them.
     #[must_use]
     pub fn with_defaults(self, levels: BTreeMap<String, Level>) -> Self {
-        Self { defaults: levels.iter().map(level_digest).collect(), ..self }
+        let defaults = levels.iter().map(|(id, level)| level_digest(id, level)).collect();
+        Self { defaults, ..self }
     }
 
     /// Counts a campaign that begins in the directory of all campaigns, and says which one it is.

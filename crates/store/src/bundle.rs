@@ -19,7 +19,7 @@ use model::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -296,13 +296,13 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
     }
     BUNDLE_MANIFEST_BYTES.check(first.size()).map_err(|over| over.to_string())?;
     let (manifest, mut problems) = read_manifest(first)?;
-    let mut missing: BTreeMap<&str, &Packed> =
-        manifest.files.iter().map(|(name, packed)| (name.as_str(), packed)).collect();
+    let mut missing: BTreeSet<&str> = manifest.files.keys().map(String::as_str).collect();
     let mut unlisted = Vec::new();
     for entry in entries {
         let entry = entry.map_err(words)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let Some(packed) = missing.remove(name.as_str()) else {
+        let packed = manifest.files.get(&name).filter(|_| missing.remove(name.as_str()));
+        let Some(packed) = packed else {
             if manifest.files.contains_key(&name) || name == MANIFEST {
                 return Err(format!("{name:?} comes twice").into());
             }
@@ -317,7 +317,7 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
         let names = unlisted.join(", ");
         problems.push(format!("{MANIFEST} does not list what is in the bundle: {names}"));
     }
-    problems.extend(missing.keys().map(|name| format!("{name} is missing")));
+    problems.extend(missing.iter().map(|name| format!("{name} is missing")));
     let goes_on = has_more(archive.into_inner()).map_err(words)?;
     if goes_on || !source.fill_buf().map_err(words)?.is_empty() {
         problems.push("something follows the last file of the bundle".to_owned());

@@ -241,10 +241,10 @@ fn learn(
     };
     documents::learn(&value_of(&loaded.plan)?, replacer, &is_ordinary);
     let sittings = || blocks.iter().flat_map(|block| &block.sittings);
-    let mut named: BTreeSet<&SharedName> = sittings().map(|sitting| &sitting.subject).collect();
-    named.extend(sittings().flat_map(|sitting| &sitting.workloads));
+    let mut named: BTreeSet<&str> = sittings().map(|sitting| sitting.subject.as_str()).collect();
+    named.extend(sittings().flat_map(|sitting| &sitting.workloads).map(SharedName::as_str));
     for name in named {
-        documents::learn(&Value::String(name.to_string()), replacer, &is_ordinary);
+        documents::learn(&Value::String(name.to_owned()), replacer, &is_ordinary);
     }
     if let Some(environment) = &loaded.environment {
         documents::learn(&value_of(environment)?, replacer, &is_ordinary);

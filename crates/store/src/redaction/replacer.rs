@@ -19,13 +19,30 @@ const AROUND: [char; 3] = [':', '\n', ' '];
 pub(super) struct Replacer {
     /// Lower case, longest first: of two that begin at one place the longer one counts.
     secrets: Vec<Secret>,
-    placeholders: BTreeMap<(SecretKind, String), String>,
+    /// By the name of their kind and the secret in lower case.
+    placeholders: BTreeMap<String, String>,
     /// How many of each kind were met.
-    counts: BTreeMap<SecretKind, u64>,
+    counts: KindNumbers,
     /// The largest number of each kind in placeholders of a redaction before.
-    used: BTreeMap<SecretKind, u64>,
+    used: KindNumbers,
     /// Texts come again with each record.
     done: BTreeMap<String, String>,
+}
+
+/// A number for each of a few kinds.
+#[derive(Debug, Default)]
+struct KindNumbers(Vec<(SecretKind, u64)>);
+
+impl KindNumbers {
+    /// The number of a kind, 0 where it has none yet.
+    fn of(&mut self, kind: SecretKind) -> &mut u64 {
+        let known = self.0.iter().position(|(known, _)| *known == kind);
+        let at = known.unwrap_or_else(|| {
+            self.0.push((kind, 0));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -67,7 +84,7 @@ impl Replacer {
     pub(super) fn note_former(&mut self, text: &str) {
         for (at, _) in text.match_indices(REDACTED) {
             if let Some((kind, number, _)) = former(&text[at..]) {
-                let largest = self.used.entry(kind).or_default();
+                let largest = self.used.of(kind);
                 *largest = number.max(*largest);
             }
         }
@@ -80,13 +97,13 @@ impl Replacer {
         if is_former(bare) {
             return bare.to_owned();
         }
-        let key = (kind, secret.to_lowercase());
+        let key = format!("{} {}", kind.name(), secret.to_lowercase());
         if let Some(known) = self.placeholders.get(&key) {
             return known.clone();
         }
-        let count = self.counts.entry(kind).or_default();
+        let count = self.counts.of(kind);
         *count += 1;
-        let number = *count + self.used.get(&kind).copied().unwrap_or_default();
+        let number = *count + *self.used.of(kind);
         let slash = if kind == SecretKind::Path { "/" } else { "" };
         let placeholder = format!("{slash}{REDACTED}{}-{number}", kind.name());
         self.placeholders.insert(key, placeholder.clone());
@@ -127,8 +144,8 @@ impl Replacer {
     }
 
     /// How many different ones of each kind were replaced.
-    pub(super) fn counts(&self) -> &BTreeMap<SecretKind, u64> {
-        &self.counts
+    pub(super) fn counts(&self) -> &[(SecretKind, u64)] {
+        &self.counts.0
     }
 }
 
@@ -202,7 +219,7 @@ mod tests {
              redacted-host-2"
         );
         assert_eq!(replacer.text("box"), "redacted-host-2");
-        assert_eq!(replacer.counts()[&SecretKind::Host], 2);
+        assert!(replacer.counts().contains(&(SecretKind::Host, 2)));
     }
 
     #[test]
@@ -233,7 +250,8 @@ mod tests {
         ] {
             assert_eq!(replacer.placeholder(kind, whole), kept, "{whole}");
         }
-        assert_eq!(replacer.counts().get(&SecretKind::Host), None, "nothing new was met");
+        let is_met = replacer.counts().iter().any(|(kind, _)| *kind == SecretKind::Host);
+        assert!(!is_met, "nothing new was met");
     }
 
     #[test]
