@@ -525,12 +525,13 @@ impl Attempts {
     fn lost(&self, known: &[Entry], results: &Path, begins: &str, user: u32) -> Option<String> {
         let files = &*self.files;
         let names: BTreeSet<&str> = known.iter().map(|entry| entry.campaign.as_str()).collect();
-        let times: BTreeSet<u64> = known.iter().map(|entry| entry.unix_ns).collect();
+        let mut times: Vec<u64> = known.iter().map(|entry| entry.unix_ns).collect();
+        times.sort_unstable();
         let is_lost = |campaign: &CampaignEntry| {
             let (name, directory) = (campaign.name(), &campaign.directory);
             // A directory may have another name since.
-            let is_known =
-                names.contains(name.as_str()) || times.contains(&campaign.created_unix_ns);
+            let is_known = names.contains(name.as_str())
+                || times.binary_search(&campaign.created_unix_ns).is_ok();
             let is_own = || files.owner(directory).is_ok_and(|owner| owner == user);
             let was_counted =
                 || read_state_on(files, directory).is_ok_and(|state| state.attempt.is_some());

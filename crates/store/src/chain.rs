@@ -11,7 +11,6 @@ use model::{
 };
 use sha2::{Digest, Sha256};
 use std::cell::LazyCell;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Flaws told one by one.
@@ -151,10 +150,10 @@ pub(crate) struct Chained<'a> {
 
 /// What there is of the records, by what one of them names that does not follow the one before it.
 struct PresentRecords<'a> {
-    /// Their numbers; none of an import.
-    sequences: BTreeSet<u64>,
-    /// The digests of their lines; of an import alone.
-    digests: BTreeSet<&'a LineDigest>,
+    /// Their numbers, ascending, each once; none of an import.
+    sequences: Vec<u64>,
+    /// The digests of their lines, ascending; of an import alone.
+    digests: Vec<&'a LineDigest>,
 }
 
 impl Chained<'_> {
@@ -249,13 +248,14 @@ impl Chained<'_> {
 
     fn present(&self) -> PresentRecords<'_> {
         if self.imported.is_some() {
-            return PresentRecords {
-                sequences: BTreeSet::new(),
-                digests: self.of_lines().iter().collect(),
-            };
+            let mut digests: Vec<&LineDigest> = self.of_lines().iter().collect();
+            digests.sort_unstable();
+            return PresentRecords { sequences: Vec::new(), digests };
         }
-        let sequences = self.records.iter().map(|one| one.sequence).collect();
-        PresentRecords { sequences, digests: BTreeSet::new() }
+        let mut sequences: Vec<u64> = self.records.iter().map(|one| one.sequence).collect();
+        sequences.sort_unstable();
+        sequences.dedup();
+        PresentRecords { sequences, digests: Vec::new() }
     }
 
     /// What the digest at this place says, which is not that of what comes before. A record is missing
@@ -268,7 +268,8 @@ impl Chained<'_> {
         // Somebody else may have written the largest number there is.
         let after = |before: usize| self.records[before].sequence.saturating_add(1);
         let due = at.checked_sub(1).map_or(0, after);
-        let there = present.sequences.range(due..due.max(sequence)).count() as u64;
+        let below = |number: u64| present.sequences.partition_point(|there| *there < number);
+        let there = (below(due.max(sequence)) - below(due)) as u64;
         match sequence.checked_sub(due).map(|missing| missing.saturating_sub(there)) {
             Some(0) if there > 0 => LinkBreak::OtherOrder,
             Some(0) if at == 0 => LinkBreak::OtherText,
@@ -282,7 +283,8 @@ impl Chained<'_> {
     fn link_break_of_import(&self, at: usize, present: &PresentRecords<'_>) -> LinkBreak {
         let chain = self.records[at].chain.as_ref();
         let is_first = chain.is_some_and(|chain| chain.beginning.is_some());
-        let is_there = chain.is_some_and(|chain| present.digests.contains(&chain.previous));
+        let is_there =
+            chain.is_some_and(|chain| present.digests.binary_search(&&chain.previous).is_ok());
         match (is_first, is_there) {
             (true, _) if at == 0 => LinkBreak::OtherText,
             (true, _) => LinkBreak::Misplaced,
