@@ -3,8 +3,14 @@
 use crate::emulated::{hidden, is_hidden, mark};
 use crate::quantities::{confidence, estimate, value};
 use model::{Finding, Findings, Role, Strength, Verdict};
-use phrases::{Language, say};
+use phrases::{Language, noted, say};
 use std::collections::BTreeMap;
+
+/// What percentages are percentages of.
+const OF_PERCENTAGES: &str = noted!(
+    "Percentages are of the reference's value; effects of what is better lower are of the subject's: \
+     +10 % says that the reference has 10 % more."
+);
 
 /// Findings about one workload and metric.
 pub(crate) struct Group<'a> {
@@ -160,6 +166,16 @@ pub(crate) fn intervals<'f>(
             .word("Each interval is the one that showed an equivalence, at the level beside it.")
             .to_owned(),
     }
+}
+
+/// What percentages of these findings are percentages of, in one sentence with a blank before it;
+/// nothing where none has an effect. Effects are oriented, so of a metric that is better lower they
+/// are ratios of the reference's value to the subject's.
+pub(crate) fn percentages(findings: &Findings, language: Language) -> String {
+    if judged(findings).all(|finding| finding.effect.is_none()) {
+        return String::new();
+    }
+    format!(" {}", language.word(OF_PERCENTAGES))
 }
 
 /// How verdicts are corrected for their families, in one sentence: tests by Holm, intervals that

@@ -7,7 +7,7 @@ use crate::attempt::attempt;
 use crate::few_boots::few_boots;
 use crate::origin::origin;
 use crate::validity::by_state;
-use crate::verdict_table::{correction, effect, intervals, judged, symbol, words};
+use crate::verdict_table::{correction, effect, intervals, judged, percentages, symbol, words};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Verdict};
@@ -54,7 +54,7 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         intervals = intervals(&report.findings, judged(&report.findings), language),
         corrected = correction(&report.findings, &families, language)
     );
-    writeln!(output, "{legend}\n")?;
+    writeln!(output, "{legend}{}\n", percentages(&report.findings, language))?;
     if let Some(limit) = few_boots(report) {
         writeln!(output, "{limit}\n")?;
     }

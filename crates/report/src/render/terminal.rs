@@ -22,7 +22,7 @@ use crate::origin::origin;
 use crate::quantities::{direction, fails, p_value};
 use crate::rankings::{claim, ranks, tally, use_case};
 use crate::verdict_table::{
-    correction, effect, groups, intervals, judged, reference_value, subject_value,
+    correction, effect, groups, intervals, judged, percentages, reference_value, subject_value,
 };
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
@@ -223,12 +223,13 @@ impl Screen<'_> {
         let design = &report.design;
         let language = self.language;
         let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
-        let mut legend = vec![say!(
+        let told = say!(
             language,
             "+ and × are better. {intervals} {corrected}",
             intervals = intervals(&report.findings, judged(&report.findings), language),
             corrected = correction(&report.findings, &design.family_words(language), language)
-        )];
+        );
+        let mut legend = vec![told + &percentages(&report.findings, language)];
         if has_bars {
             legend.push(say!(
                 language,

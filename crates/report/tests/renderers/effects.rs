@@ -1,9 +1,11 @@
 //! An effect in one sentence: estimate and interval are on one scale, each with its direction, and
 //! both are those of the effect's row.
 
-use crate::campaigns::{Campaign, Draft, campaign};
+use crate::campaigns::{Campaign, Draft, campaign, mixed};
 use crate::languages::korean;
-use crate::{drawn, explained, page};
+use crate::slides::Deck;
+use crate::workbook::Workbook;
+use crate::{drawn, explained, has_page, page};
 use model::{Finding, Look, Verdict};
 use report::{Language, view};
 
@@ -149,6 +151,27 @@ fn a_worse_time_is_told_by_the_number_of_its_row_and_by_what_its_values_show() {
     );
     let row = drawn(&told, "pull-request", page(80));
     assert!(row.contains("| -31.1 % | -43.8 to -15.3 % | clearly worse |"), "{row}");
+}
+
+#[test]
+fn each_format_that_people_read_says_once_what_its_percentages_are_of() {
+    let sentence = "Percentages are of the reference's value; effects of what is better lower are of \
+                    the subject's: +10 % says that the reference has 10 % more.";
+    let told = mixed();
+    for format in ["terminal", "mail", "markdown", "pull-request"] {
+        let text = drawn(&told, format, page(80));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text.matches(sentence).count(), 1, "{format}: {text}");
+    }
+    let workbook = Workbook::of(&told);
+    let notes = workbook.sheet("effects").values().filter(|cell| cell.text.contains(sentence));
+    assert_eq!(notes.count(), 1);
+    let nothing = campaign("nothing was compared", Vec::new(), Vec::new());
+    assert!(!drawn(&nothing, "terminal", page(200)).contains("Percentages"));
+    if has_page() {
+        let lines = Deck::of(&told).lines(2);
+        assert!(lines.iter().any(|line| line.contains(sentence)), "{lines:?}");
+    }
 }
 
 /// What a row says in the words of a sentence: `31.1 % worse` for `-31.1 %`.

@@ -10,8 +10,8 @@ use crate::quantities::{
     confidence, direction, effects_found, estimate, interval, p_value, percent, raw_change,
 };
 use crate::verdict_table::{
-    correction, effect, groups, intervals, judged, look, not_known, reference_value, subject_value,
-    symbol, words,
+    correction, effect, groups, intervals, judged, look, not_known, percentages, reference_value,
+    subject_value, symbol, words,
 };
 use crate::view::Report;
 use model::{Finding, Role};
@@ -62,7 +62,8 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
         }
         writeln!(output)?;
     }
-    writeln!(output, "{}\n", legend(report, scale))?;
+    let of_percentages = percentages(&report.findings, language);
+    writeln!(output, "{}{of_percentages}\n", legend(report, scale))?;
     if report.hides_absolute {
         writeln!(output, "{}\n", why_hidden(language))?;
     }

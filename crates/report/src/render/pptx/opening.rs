@@ -11,7 +11,7 @@ use crate::observed::{
     Provenance, has_declared_margins, has_drawn_order, tells_order, unset, whole_blocks,
 };
 use crate::quantities::{confidence, direction};
-use crate::verdict_table::{correction, intervals, judged};
+use crate::verdict_table::{correction, intervals, judged, percentages};
 use crate::view::{Report, SubjectView};
 use model::Imported;
 use phrases::{counted, say};
@@ -68,6 +68,7 @@ fn in_short(report: &Report) -> Slide {
     };
     let reading =
         language.word("effects are turned so that + and × are better, whatever the metric");
+    let reading = format!("{reading}.{}", percentages(&report.findings, language));
     let mut paragraphs = vec![
         Paragraph::new(language.word("Question"), &report.title),
         Paragraph::new(language.word("Winner"), winner(report)),

@@ -8,7 +8,7 @@ use crate::emulated::why_hidden;
 use crate::premises::premises;
 use crate::quantities::{direction, p_value};
 use crate::verdict_table::{
-    correction, effect, intervals, judged, look, reference_value, symbol, words,
+    correction, effect, intervals, judged, look, percentages, reference_value, symbol, words,
 };
 use anstyle::Style;
 use model::{Finding, Role, Verdict};
@@ -336,8 +336,12 @@ impl Sheet<'_> {
             "+ and × are better; each ratio is to the reference of its own campaign. {told}",
             told = of_sides(&told)
         );
+        let of_percentages =
+            compared.campaigns.map(|report| percentages(&report.findings, self.language));
+        // It is the same sentence on both sides, or nothing on one of them.
+        let of_percentages = of_percentages.into_iter().max().unwrap_or_default();
         writeln!(self.output)?;
-        self.paragraph(&text, "", DIM)
+        self.paragraph(&format!("{text}{of_percentages}"), "", DIM)
     }
 
     /// Secondary metrics of both.

@@ -4,7 +4,7 @@
 use super::sheet::{Cell, Rows};
 use crate::few_boots::few_boots;
 use crate::quantities::versus;
-use crate::verdict_table::{correction, intervals, words};
+use crate::verdict_table::{correction, intervals, percentages, words};
 use crate::view::Report;
 use model::{Effect, Finding, Interval, Role, Verdict};
 use phrases::{Language, say};
@@ -155,12 +155,13 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
         rows.row(row(finding, effect, drawn, report))?;
     }
     rows.skip();
-    rows.note(&say!(
+    let note = say!(
         language,
         "{intervals} {corrected} An end without a bar is unbounded.",
         intervals = intervals(&report.findings, found.iter().map(|(one, _)| *one), language),
         corrected = correction(&report.findings, &report.design.family_words(language), language)
-    ))?;
+    );
+    rows.note(&(note + &percentages(&report.findings, language)))?;
     if let Some(limit) = few_boots(report) {
         rows.note(&limit)?;
     }
