@@ -78,12 +78,14 @@ fn fields_of(plan: &Plan, notes: usize) -> Fields {
     let mut fields: Vec<(&str, Vec<String>)> = vec![
         (NAME, vec![plan.name.clone()]),
         ("title", vec![plan.title.clone()]),
+        ("venue", vec![plan.venue.clone()]),
         ("options", plan.options.clone()),
         ("notes", plan.notes.iter().take(notes).cloned().collect()),
         ("is_seed_generated", vec![plan.is_seed_generated.to_string()]),
         ("is_pilot", vec![plan.is_pilot.to_string()]),
         ("reference", subjects().take(1).collect()),
         ("subjects", subjects().collect()),
+        ("is_control", plan.subjects.iter().map(|one| one.is_control.to_string()).collect()),
         ("levels", plan.subjects.iter().map(|subject| text_of(&subject.levels)).collect()),
         ("alpha", vec![plan.alpha.to_string()]),
         ("seed", vec![plan.seed.to_string()]),
@@ -92,7 +94,10 @@ fn fields_of(plan: &Plan, notes: usize) -> Fields {
         ("looks", plan.looks.iter().map(u32::to_string).collect()),
         ("workloads", plan.workloads.iter().map(|workload| workload.label.clone()).collect()),
         ("uses", plan.workloads.iter().map(|workload| workload.uses.clone()).collect()),
+        ("invocations", plan.workloads.iter().map(|one| one.invocations.to_string()).collect()),
         ("metrics", metrics().map(|metric| metric.id.clone()).collect()),
+        ("sources", metrics().map(|metric| metric.source.clone()).collect()),
+        ("resolutions", metrics().map(|metric| metric.resolution.to_string()).collect()),
         ("units", metrics().map(|metric| text_of(&metric.unit)).collect()),
         ("directions", metrics().map(|metric| text_of(&metric.direction)).collect()),
         ("margins", metrics().map(|metric| metric.margin.to_string()).collect()),
@@ -310,6 +315,33 @@ mod tests {
              nanoseconds",
         ];
         assert_eq!(told[1..], of_metrics);
+    }
+
+    #[test]
+    fn sources_resolutions_invocations_controls_and_the_venue_are_named_with_both_values() {
+        let before = planned(&["a", "b"]);
+        let kept = kept_fields(&before).unwrap();
+        let mut other = before.clone();
+        other.venue = "elsewhere".to_owned();
+        other.subjects[1].is_control = true;
+        other.workloads[0].invocations = 7;
+        other.workloads[0].metrics[0].resolution = 0.5;
+        other.workloads[0].metrics[1].source = "wall".to_owned();
+        let then = &before.venue;
+        let told = [
+            "plan.json: invocations is 7, and the first record gives 1".to_owned(),
+            "plan.json: is_control is false, true, and the first record gives false, false".into(),
+            "plan.json: resolutions is 0.5, 0, and the first record gives 0, 0".into(),
+            "plan.json: sources is p50, wall, and the first record gives p50, p99".into(),
+            format!("plan.json: venue is elsewhere, and the first record gives {then}"),
+        ];
+        assert_eq!(changed_fields(&other, &kept), told);
+        let mut earlier = read(&kept).unwrap();
+        let later = ["invocations", "is_control", "resolutions", "sources", "venue"];
+        earlier.retain(|field, _| !later.contains(&field.as_str()));
+        let earlier = serde_json::to_vec(&earlier).unwrap();
+        let earlier: String = earlier.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(changed_fields(&other, &earlier), [""; 0]);
     }
 
     #[test]

@@ -752,7 +752,7 @@ fn each_field_that_says_where_an_import_is_from_is_named_with_both_values() {
     let bench = Bench::new();
     let directory = import_in_blocks(&bench);
     let kept = fs::read(directory.join("plan.json")).unwrap();
-    let edits: [(&str, PlanEdit); 9] = [
+    let edits: [(&str, PlanEdit); 10] = [
         ("imported format is tsv, and the first record gives csv", |plan| {
             plan["imported"]["format"] = "tsv".into();
         }),
@@ -781,6 +781,9 @@ fn each_field_that_says_where_an_import_is_from_is_named_with_both_values() {
         }),
         ("imported copied is b, and the first record gives absent", |plan| {
             plan["imported"]["copied"] = serde_json::json!(["b"]);
+        }),
+        ("resolutions is 0.5, and the first record gives ", |plan| {
+            plan["workloads"][0]["metrics"][0]["resolution"] = 0.5.into();
         }),
     ];
     for (number, (words, change)) in edits.into_iter().enumerate() {
