@@ -37,9 +37,21 @@ export function change(ratio: number | null, digits = 1): string {
   return `${percent < 0 ? MINUS : "+"}${text} %`;
 }
 
+/** Whether both ends are one number: the replicates do not vary, and there is no interval. */
+export function hasNoWidth({ low, high }: { low: number; high: number | null }): boolean {
+  return low === high;
+}
+
+/** Both ends of an interval in a table. */
+export function endsInTable({ low, high }: { low: number; high: number | null }): [number | string, number | string] {
+  if (hasNoWidth({ low, high })) return [t("no interval"), ""];
+  return [low, high !== null && Number.isFinite(high) ? high : t("unbounded")];
+}
+
 /** A ratio with its interval: `+3.1 % [+1.2 %, +5.0 %]`; all as factors where one is. */
 export function estimate({ ratio, low, high }: { ratio: number; low: number; high: number | null }): string {
   const told = [ratio, low, high ?? 1].some((one) => Number.isFinite(one) && isFactor(one)) ? factor : change;
+  if (hasNoWidth({ low, high })) return `${told(ratio)} [${t("no interval")}]`;
   return `${told(ratio)} [${told(low)}, ${told(high)}]`;
 }
 

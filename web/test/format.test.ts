@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { csv } from "../src/figures/figure";
 import { quantile } from "../src/figures/spread";
-import { change, estimate, logLabels, multiple, quantity, strengthAndVerdict } from "../src/format";
+import { change, endsInTable, estimate, logLabels, multiple, quantity, strengthAndVerdict } from "../src/format";
 
 describe("changes", () => {
   test("are percents below twofold and factors beyond, as on the terminal", () => {
@@ -21,6 +21,10 @@ describe("changes", () => {
     expect(estimate({ ratio: 0.9999, low: 0, high: 2.1 })).toBe("×1 [unbounded, ×2.1]");
     expect(estimate({ ratio: 0.9, low: 0.8, high: 1.1 })).toBe("−10.0 % [−20.0 %, +10.0 %]");
     expect(estimate({ ratio: 1.1, low: 0.9, high: null })).toBe("+10.0 % [−10.0 %, unbounded]");
+    expect(estimate({ ratio: 1, low: 1, high: 1 })).toBe("0.0 % [no interval]");
+    expect(estimate({ ratio: 2.5, low: 2.5, high: 2.5 })).toBe("×2.5 [no interval]");
+    expect(endsInTable({ low: 1, high: 1 })).toEqual(["no interval", ""]);
+    expect(endsInTable({ low: 0.9, high: null })).toEqual([0.9, "unbounded"]);
     expect(change(103)).toBe("×103");
     expect(change(0.1)).toBe("÷10");
     expect(change(0)).toBe("unbounded");

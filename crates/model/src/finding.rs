@@ -274,6 +274,14 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// Whether both ends are one number: the replicates do not vary, and what is left of an interval
+    /// says nothing of how far off the estimate may be.
+    pub fn has_no_width(&self) -> bool {
+        self.low >= self.high
+    }
+}
+
 /// JSON has no infinity: `null` stands for it.
 mod unbounded {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -4,7 +4,7 @@
 use crate::effect_words::EffectWords;
 use crate::emulated::{is_hidden, mark};
 use crate::over_time;
-use crate::quantities::{against, bracketed, confidence, value};
+use crate::quantities::{NO_INTERVAL, against, bracketed, confidence, value};
 use model::{Finding, Findings, Obstacle, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
 
@@ -200,12 +200,15 @@ impl AnswerStyle {
         if let Some(effect) = EffectWords::of(finding, language) {
             lead = format!(": {}", effect.estimate);
             evidence.extend(effect.change);
-            evidence.push(say!(
-                language,
-                "{level} % interval {interval}",
-                level = confidence(findings.shown_alpha(finding)),
-                interval = effect.interval
-            ));
+            evidence.push(match effect.interval {
+                Some(interval) => say!(
+                    language,
+                    "{level} % interval {interval}",
+                    level = confidence(findings.shown_alpha(finding)),
+                    interval
+                ),
+                None => language.word(NO_INTERVAL).to_owned(),
+            });
         }
         if evidence.is_empty() {
             return lead;

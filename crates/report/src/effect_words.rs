@@ -35,8 +35,9 @@ pub(crate) struct EffectWords {
     pub estimate: String,
     /// What happened to the value itself, where the estimate does not say it: `76.2 % lower`.
     pub change: Option<String>,
-    /// The interval, on the scale of the estimate: `15.3 to 43.8 % worse`.
-    pub interval: String,
+    /// The interval, on the scale of the estimate: `15.3 to 43.8 % worse`. None where it has no
+    /// width.
+    pub interval: Option<String>,
 }
 
 impl EffectWords {
@@ -52,7 +53,8 @@ impl EffectWords {
             EffectScale::Factor => is_change_factor(effect.raw_ratio),
         };
         let change = raw_change(finding, language).filter(|change| !is_said && *change != estimate);
-        Some(Self { estimate, change, interval: interval_on(scale, &shown, language) })
+        let interval = (!shown.has_no_width()).then(|| interval_on(scale, &shown, language));
+        Some(Self { estimate, change, interval })
     }
 }
 

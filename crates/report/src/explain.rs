@@ -240,6 +240,11 @@ fn estimate(
     } else {
         language.word("The blocks")
     };
+    let Some(interval) = interval else {
+        let spread =
+            say!(language, "{what} do not differ from each other, which leaves no interval.", what);
+        return format!("{together} {spread}");
+    };
     let spread = say!(
         language,
         "{what} differ from each other by {deviation} % (standard deviation), which leaves a \

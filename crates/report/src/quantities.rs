@@ -2,7 +2,7 @@
 
 pub(crate) use model::p_value;
 use model::{Direction, FailureCount, Finding, Interval, Question, Unit, Verdict};
-use phrases::{Language, say};
+use phrases::{Language, noted, say};
 use std::cmp::Ordering;
 
 /// A value with its unit.
@@ -168,8 +168,15 @@ fn signed(ratio: f64, scale: EffectScale, language: Language) -> String {
     }
 }
 
-/// Both ends of an interval on a scale, without the percent sign twice.
+/// Why a sentence tells no interval of an effect.
+pub(crate) const NO_INTERVAL: &str = noted!("no interval: the replicates do not vary");
+
+/// Both ends of an interval on a scale, without the percent sign twice; of one without a width that
+/// there is none.
 fn signed_ends(ends: &Interval, scale: EffectScale, language: Language) -> String {
+    if ends.has_no_width() {
+        return language.word("no interval").to_owned();
+    }
     let [low, high] = [ends.low, ends.high].map(|end| signed(end, scale, language));
     let low = if high.ends_with(" %") { low.strip_suffix(" %").unwrap_or(&low) } else { &low };
     say!(language, "{low} to {high}", low, high)
@@ -324,6 +331,8 @@ mod tests {
         assert_eq!(told(1.9, 1.7, 2.1), "×1.90 (×1.70 to ×2.10)");
         assert_eq!(told(0.999_9, 0.0, 2.1), "×1.00 (unbounded to ×2.10)");
         assert_eq!(told(0.9, 0.8, 1.1), "-10.0 % (-20.0 to +10.0 %)");
+        assert_eq!(told(1.0, 1.0, 1.0), "0.0 % (no interval)");
+        assert_eq!(told(2.5, 2.5, 2.5), "×2.50 (no interval)");
         assert_eq!(told(1.1, 0.9, f64::INFINITY), "+10.0 % (-10.0 % to unbounded)");
         for (ratio, text) in [
             (0.38, "62.0 % lower"),

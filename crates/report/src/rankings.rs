@@ -117,13 +117,26 @@ fn worst(worst: &Worst, own: Option<&Finding>, findings: &Findings, language: La
     let (ratio, interval) = own
         .and_then(|own| own.effect.as_ref().zip(own.shown_interval()))
         .map_or((worst.ratio, worst.interval), |(effect, shown)| (effect.ratio, shown));
+    let has_no_width = interval.has_no_width();
     let (effect, interval) = estimate(ratio, &interval, language);
+    let verdict = verdict.as_deref().unwrap_or(language.word("no verdict of its own"));
+    if has_no_width {
+        return say!(
+            language,
+            "worst in {workload} {metric}: {verdict}, {effect} (no interval: the replicates do not \
+             vary)",
+            workload = worst.workload,
+            metric = worst.metric,
+            verdict,
+            effect
+        );
+    }
     say!(
         language,
         "worst in {workload} {metric}: {verdict}, {effect} ({level} % interval {interval})",
         workload = worst.workload,
         metric = worst.metric,
-        verdict = verdict.as_deref().unwrap_or(language.word("no verdict of its own")),
+        verdict,
         effect,
         level = confidence(alpha),
         interval

@@ -114,7 +114,7 @@ pub(crate) fn effect(finding: &Finding, language: Language) -> (String, String) 
     };
     let (size, ends) = estimate(effect.ratio, &shown, language);
     let size = if finding.is_odds { say!(language, "odds {change}", change = size) } else { size };
-    let ends = match finding.deciding_alpha() {
+    let ends = match finding.deciding_alpha().filter(|_| !shown.has_no_width()) {
         Some(alpha) => format!("{ends} ({} %)", confidence(alpha)),
         None => ends,
     };

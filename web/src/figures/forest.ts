@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, estimate, intervals, ofShare, quantity, strengthAndVerdict, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { change, endsInTable, estimate, hasNoWidth, intervals, ofShare, quantity, strengthAndVerdict, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Verdict } from "../generated/page";
 import type { Theme } from "../theme";
 import { t } from "../words";
@@ -130,8 +130,7 @@ export function forest(findings: Finding[]): Figure {
         finding.subject_value ?? "",
         finding.reference_value ?? "",
         finding.effect?.ratio ?? "",
-        finding.effect?.low ?? "",
-        finding.effect ? (finding.effect.high ?? t("unbounded")) : "",
+        ...(finding.effect ? endsInTable(finding.effect) : ["", ""]),
         finding.margin,
         finding.pairs,
         verdictWord(finding.verdict),
@@ -152,6 +151,7 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
   const lines = isBroken ? 2 : 1;
   const shown = effectTicks([1 / reach, reach], width - left - right, TICK_ROOM);
   const estimated = data.filter(({ finding }) => finding.effect !== null);
+  const varying = estimated.filter(({ finding: { effect } }) => effect !== null && !hasNoWidth(effect));
   const fill = (row: Row): string => colourOf(row.verdict, theme);
   const word = ({ verdict, finding }: Row): string => `${VERDICT_SYMBOLS[verdict]} ${strengthAndVerdict(finding)}`;
   const told = ({ finding: { effect } }: Row): string => (effect === null ? t("no estimate") : estimate(effect));
@@ -189,7 +189,7 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
       }),
       Plot.gridX(shown, { stroke: theme.grid, strokeOpacity: 1 }),
       Plot.ruleX([1], { stroke: theme.ink }),
-      Plot.link(estimated, { ...below, x1: "low", x2: "high", y1: "key", y2: "key", stroke: fill, strokeWidth: 2.5 }),
+      Plot.link(varying, { ...below, x1: "low", x2: "high", y1: "key", y2: "key", stroke: fill, strokeWidth: 2.5 }),
       Plot.dot(estimated, { ...below, x: "ratio", y: "key", r: 5, fill, stroke: theme.panel }),
       Plot.text(isNarrow ? data : [], {
         y: "key",

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { change, endsInTable, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Grid, Ratio, Verdict } from "../generated/page";
 import { t } from "../words";
 import { base, type Canvas, type Figure } from "./figure";
@@ -60,7 +60,7 @@ export function heatMaps(grid: Grid, number: number): Figure[] {
         table: {
           columns: [grid.rows.name, grid.columns.name, t("ratio"), t("low"), t("high"), t("verdict")],
           rows: cells.map((cell) => [
-            cell.row, cell.column, cell.ratio, cell.low, cell.high ?? t("unbounded"), verdictWord(cell.verdict),
+            cell.row, cell.column, cell.ratio, ...endsInTable(cell), verdictWord(cell.verdict),
           ]),
         },
       };

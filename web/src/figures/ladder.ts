@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { intervals, multiple, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { endsInTable, intervals, multiple, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Ladder, LadderCell } from "../generated/page";
 import { t } from "../words";
 import { colourOf } from "./forest";
@@ -69,8 +69,7 @@ export function ladder(found: Ladder, number: number, findings: Finding[]): Figu
         point.level,
         point.workload,
         point.ratio,
-        point.low,
-        Number.isFinite(point.high) ? point.high : t("unbounded"),
+        ...endsInTable(point),
         verdictWord(point.cell.verdict),
       ]),
     },

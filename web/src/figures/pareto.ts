@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, intervals } from "../format";
+import { change, endsInTable, intervals } from "../format";
 import type { Finding, Ratio, Verdict } from "../generated/page";
 import { grouped } from "../grouped";
 import { t } from "../words";
@@ -136,7 +136,7 @@ interface Drawn {
 }
 
 function pareto({ points, bars, isPart }: Drawn, x: Finding, y: Finding, number: number, subjects: string[]): Figure {
-  const ends = ({ ratio, low, high }: Side): (string | number)[] => [ratio, low, Number.isFinite(high) ? high : t("unbounded")];
+  const told = (side: Side): (string | number)[] => [side.ratio, ...endsInTable(side)];
   return {
     id: `pareto-${number}`,
     title: t("{workload}: {along} against {up}", { workload: x.workload, along: words(x.metric), up: words(y.metric) }),
@@ -155,7 +155,7 @@ function pareto({ points, bars, isPart }: Drawn, x: Finding, y: Finding, number:
       columns: [
         t("subject"), words(x.metric), t("low"), t("high"), words(y.metric), t("low of it"), t("high of it"), t("shown to be beaten"),
       ],
-      rows: points.map((point) => [point.subject, ...ends(point.x), ...ends(point.y), point.isBeaten ? t("yes") : t("no")]),
+      rows: points.map((point) => [point.subject, ...told(point.x), ...told(point.y), point.isBeaten ? t("yes") : t("no")]),
     },
   };
 }

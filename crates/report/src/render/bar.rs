@@ -92,14 +92,17 @@ impl Scale {
         cells[from..=to].fill(band);
         cells[middle] = zero;
         if let Some((effect, interval)) = finding.effect.as_ref().zip(finding.shown_interval()) {
-            let low = self.cell(interval.low);
-            let high = self.cell(interval.high);
-            cells[low..=high].fill(line);
-            if (low..=high).contains(&middle) {
-                cells[middle] = cross;
+            // Of one without a width the estimate alone is drawn.
+            if !interval.has_no_width() {
+                let low = self.cell(interval.low);
+                let high = self.cell(interval.high);
+                cells[low..=high].fill(line);
+                if (low..=high).contains(&middle) {
+                    cells[middle] = cross;
+                }
+                cells[low] = left;
+                cells[high] = right;
             }
-            cells[low] = left;
-            cells[high] = right;
             if self.is_beyond(interval.low, -1.0) {
                 cells[0] = '<';
             }

@@ -49,6 +49,9 @@ fn cells(ladder: &Ladder) -> impl Iterator<Item = &LadderCell> {
 pub(super) fn numbers(cell: &LadderCell, language: Language) -> (String, String) {
     match &cell.ratio {
         None => (not_known(language), String::new()),
+        Some(found) if found.interval.has_no_width() => {
+            (digits(found.ratio), language.word("no interval").to_owned())
+        }
         Some(found) => {
             let end = |end: f64| if end.is_finite() { digits(end) } else { "…".to_owned() };
             let interval = format!("{}-{}", end(found.interval.low), end(found.interval.high));

@@ -437,6 +437,17 @@ impl Draft {
         self
     }
 
+    /// Replicates that do not vary: no test, and ends of an interval that are the estimate.
+    pub fn unvarying(mut self) -> Self {
+        let effect = self.0.effect.as_mut().unwrap();
+        effect.interval = Interval { low: effect.ratio, high: effect.ratio };
+        effect.family_interval = effect.interval;
+        (effect.log_sd, effect.standard_error) = (0.0, 0.0);
+        (effect.p_difference, effect.p_equivalence) = (None, None);
+        (effect.adjusted_difference, effect.adjusted_equivalence) = (None, None);
+        self.caveat(CaveatCode::Degenerate, "every block gave the same difference")
+    }
+
     pub fn effect(mut self, reference: f64, ratio: f64, low: f64, high: f64) -> Self {
         let raw_ratio = match self.0.question.direction {
             Direction::Higher => ratio,

@@ -4,7 +4,7 @@
 use crate::campaigns::{Campaign, Draft, campaign, mixed};
 use crate::languages::korean;
 use crate::slides::Deck;
-use crate::workbook::Workbook;
+use crate::workbook::{Workbook, row};
 use crate::{drawn, explained, has_page, page};
 use model::{Finding, Look, Verdict};
 use report::{Language, view};
@@ -90,7 +90,7 @@ const RATIOS: [f64; 15] =
     [0.05, 0.24, 0.4, 0.56, 0.689, 0.97, 0.9999, 1.0001, 1.03, 1.452, 1.8, 1.999, 2.5, 4.2, 30.0];
 
 /// How much wider either side is; below 1 it is unbounded.
-const WIDTHS: [f64; 7] = [1.0, 1.0005, 1.02, 1.15, 1.5, 3.0, 0.0];
+const WIDTHS: [f64; 6] = [1.0005, 1.02, 1.15, 1.5, 3.0, 0.0];
 
 fn drafts() -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -172,6 +172,46 @@ fn each_format_that_people_read_says_once_what_its_percentages_are_of() {
         let lines = Deck::of(&told).lines(2);
         assert!(lines.iter().any(|line| line.contains(sentence)), "{lines:?}");
     }
+}
+
+#[test]
+fn no_renderer_gives_replicates_that_do_not_vary_an_interval() {
+    let same = Draft::new("cyclic", "latency_p50", "fifo")
+        .decided(Verdict::Equivalent, false)
+        .reason("the replicates do not vary, and their difference is inside the margin")
+        .effect(52_300.0, 1.0, 1.0, 1.0)
+        .unvarying()
+        .finding();
+    let told = campaign("Is it the same?", vec![same.clone()], Vec::new());
+    for format in ["terminal", "mail", "markdown", "pull-request"] {
+        let text = drawn(&told, format, page(120));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("no interval"), "{format}: {text}");
+        assert!(!text.contains("0.0 to 0.0"), "{format}: {text}");
+    }
+    assert!(drawn(&korean(told.clone()), "terminal", page(120)).contains("구간 없음"));
+    let workbook = Workbook::of(&told);
+    for (sheet, intervals) in [("effects", 1), ("findings", 2)] {
+        let row = row(workbook.sheet(sheet), 1);
+        let none = row.iter().filter(|text| **text == "no interval").count();
+        assert_eq!(none, intervals, "{sheet}: {row:?}");
+    }
+    let explanation = explained(&same, &told.findings, true, Language::default()).join("\n");
+    let words = "The blocks do not differ from each other, which leaves no interval.";
+    assert!(explanation.contains(words), "{explanation}");
+    if has_page() {
+        let lines = Deck::of(&told).lines(2);
+        let words = "0.0 % (no interval: the replicates do not vary)";
+        assert!(lines.iter().any(|line| line.contains(words)), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_sentence_tells_no_interval_of_replicates_that_do_not_vary() {
+    let draft = Draft::new("cyclic", "latency_p50", "fifo").decided(Verdict::Better, false);
+    let finding = draft.effect(52_300.0, 1.25, 1.25, 1.25).unvarying().finding();
+    let answer = view(&campaign("Is it so?", vec![finding], Vec::new()).inputs()).answer;
+    assert!(answer.ends_with("no interval: the replicates do not vary)."), "{answer}");
 }
 
 /// What a row says in the words of a sentence: `31.1 % worse` for `-31.1 %`.

@@ -156,6 +156,9 @@ fn evidence(result: &GateResult<'_>, would_tell: Option<String>) -> String {
     let estimate = known.map_or(String::new(), |(effect, shown)| {
         let (effect, interval) =
             report::estimate(effect.ratio, &shown.interval, Language::default());
+        if shown.interval.has_no_width() {
+            return format!("effect {odds}{effect} [{interval}] (+ and × are better), ");
+        }
         let level = report::confidence(shown.alpha);
         format!("effect {odds}{effect} [{interval}; {level} %] (+ and × are better), ")
     });

@@ -481,7 +481,9 @@ fn changes(series: &Series) -> Vec<Change> {
 /// A ratio with its interval and the level of that, each as text.
 fn estimate(ratio: f64, [low, high]: [f64; 2], alpha: f64) -> [String; 2] {
     let (size, ends) = report::estimate(ratio, &Interval { low, high }, Language::default());
-    [size, format!("[{ends}] ({} %)", confidence(alpha))]
+    let level = format!(" ({} %)", confidence(alpha));
+    let level = if low < high { level.as_str() } else { "" };
+    [size, format!("[{ends}]{level}")]
 }
 
 fn drawn(series: &Series) -> String {
@@ -908,6 +910,12 @@ mod tests {
             "night-02 is left out of w m, b against a: nothing was estimated",
         ];
         assert_eq!(problems, expected);
+    }
+
+    #[test]
+    fn what_does_not_vary_has_no_interval_and_no_level_of_one() {
+        assert_eq!(estimate(1.0, [1.0, 1.0], 0.05), ["0.0 %", "[no interval]"]);
+        assert_eq!(estimate(1.1, [1.0, 1.2], 0.05), ["+10.0 %", "[0.0 to +20.0 %] (95 %)"]);
     }
 
     #[test]

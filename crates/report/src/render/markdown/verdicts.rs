@@ -181,15 +181,26 @@ fn companion(
         format!(", {}", say!(language, "sign flips p {p}", p = p_value(p)))
     });
     let (effect, interval) = estimate(companion.pseudo_median_ratio, &companion.interval, language);
-    let by_ranks = say!(
-        language,
-        "by ranks {effect}, {level} % interval {interval}, signed-rank p {p}{flip} (a companion, \
-         never the verdict)",
-        effect,
-        level = confidence(alpha),
-        interval,
-        p = p_value(companion.p_signed_rank),
-        flip
-    );
+    let p = p_value(companion.p_signed_rank);
+    let by_ranks = if companion.interval.has_no_width() {
+        say!(
+            language,
+            "by ranks {effect}, no interval, signed-rank p {p}{flip} (a companion, never the verdict)",
+            effect,
+            p,
+            flip
+        )
+    } else {
+        say!(
+            language,
+            "by ranks {effect}, {level} % interval {interval}, signed-rank p {p}{flip} (a companion, \
+             never the verdict)",
+            effect,
+            level = confidence(alpha),
+            interval,
+            p,
+            flip
+        )
+    };
     writeln!(output, "- {}: {by_ranks}", plain(&finding.question.subject))
 }

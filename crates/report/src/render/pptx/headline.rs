@@ -3,7 +3,7 @@
 use crate::checks::{CheckState, CheckWithCaveats, checks_with_caveats};
 use crate::emulated::mark;
 use crate::observed::Provenance;
-use crate::quantities::{confidence, estimate};
+use crate::quantities::{NO_INTERVAL, bracketed, confidence, estimate};
 use crate::view::Report;
 use model::{Finding, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
@@ -29,6 +29,9 @@ pub(super) fn effect(report: &Report, finding: &Finding) -> String {
     let (effect, interval) = estimate(effect.ratio, &shown, language);
     let effect =
         if finding.is_odds { say!(language, "odds {change}", change = effect) } else { effect };
+    if shown.has_no_width() {
+        return format!("{effect}{}", bracketed(language.word(NO_INTERVAL), language));
+    }
     say!(
         language,
         "{effect} ({level} % interval {interval})",

@@ -183,22 +183,23 @@ fn row(finding: &Finding, effect: &Effect, drawn: Drawn, report: &Report) -> Vec
     let level = model::round_significant(1.0 - report.findings.shown_alpha(finding));
     let question = &finding.question;
     let centre = drawn.number(effect.ratio);
-    let Interval { low, high } = shown(finding, effect);
+    let ends = Some(shown(finding, effect)).filter(|ends| !ends.has_no_width());
     // Zero and infinity are what unbounded ends are stored as.
-    let low = Some(low).filter(|low| *low > 0.0).map(|low| drawn.number(low));
-    let high = Some(high).filter(|high| high.is_finite()).map(|high| drawn.number(high));
+    let low = ends.map(|ends| ends.low).filter(|low| *low > 0.0).map(|low| drawn.number(low));
+    let high =
+        ends.map(|ends| ends.high).filter(|high| high.is_finite()).map(|high| drawn.number(high));
     let cell = |known: Option<f64>| known.map_or(Cell::Empty, |number| drawn.cell(number));
     let distance = |end: Option<f64>| end.map(|end| model::round_significant((end - centre).abs()));
     vec![
         format!("{} {}: {}", question.workload, question.metric, versus(question, language)).into(),
         drawn.cell(centre),
-        cell(low),
+        if ends.is_none() { Cell::from(language.word("no interval")) } else { cell(low) },
         cell(high),
         cell(distance(low)),
         cell(distance(high)),
         words(finding, language).into(),
         Cell::Formatted(finding.margin, Format::new().set_num_format(PERCENT)),
-        Cell::Formatted(level, Format::new().set_num_format(LEVEL)),
+        ends.map_or(Cell::Empty, |_| Cell::Formatted(level, Format::new().set_num_format(LEVEL))),
     ]
 }
 

@@ -66,9 +66,15 @@ fn row(finding: &Finding, report: &Report) -> Vec<Cell> {
     let question = &finding.question;
     let effect = finding.effect.as_ref();
     let shown_interval = finding.shown_interval();
-    let end = |of: fn(&Interval) -> f64| Cell::from(shown_interval.as_ref().map(of));
-    let family_end =
-        |of: fn(&Interval) -> f64| Cell::from(effect.map(|effect| of(&effect.family_interval)));
+    let family_interval = effect.map(|effect| effect.family_interval);
+    // One without a width is told as none in the column of its lower end.
+    let low = |interval: Option<Interval>| match interval {
+        Some(interval) if interval.has_no_width() => Cell::from(language.word("no interval")),
+        interval => Cell::from(interval.map(|interval| interval.low)),
+    };
+    let wide = |interval: Option<Interval>| interval.filter(|interval| !interval.has_no_width());
+    let high =
+        |interval: Option<Interval>| Cell::from(wide(interval).map(|interval| interval.high));
     let role = match question.role {
         Role::Primary => language.word("primary"),
         Role::Control => language.word("control"),
@@ -91,10 +97,10 @@ fn row(finding: &Finding, report: &Report) -> Vec<Cell> {
         (&question.family).into(),
         finding.pairs.into(),
         effect.map(|effect| effect.ratio).into(),
-        end(|interval| interval.low),
-        end(|interval| interval.high),
-        family_end(|interval| interval.low),
-        family_end(|interval| interval.high),
+        low(shown_interval),
+        high(shown_interval),
+        low(family_interval),
+        high(family_interval),
         effect.and_then(|effect| effect.p_difference).into(),
         effect.and_then(|effect| effect.adjusted_difference).into(),
         effect.and_then(|effect| effect.adjusted_equivalence).into(),
@@ -106,7 +112,7 @@ fn row(finding: &Finding, report: &Report) -> Vec<Cell> {
         shown(finding.reference_value),
         stored_unit(question.unit).into(),
         direction(question.direction, language).into(),
-        shown_interval
+        wide(shown_interval)
             .map(|_| model::round_significant(1.0 - report.findings.shown_alpha(finding)))
             .into(),
     ]
