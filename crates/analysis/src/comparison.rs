@@ -318,11 +318,15 @@ fn survivors(measured: &Measured<'_>, [theta, alpha]: [f64; 2]) -> Option<Surviv
     };
     let ranks =
         if is_pooled { ByRanks::UNTESTED } else { ByRanks::of(test, [theta, alpha], moved_by) };
-    let detail = match pairs.failed {
+    Some(ranks.of_survivors(lacking(pairs.failed), test, [theta, alpha]))
+}
+
+/// What is told of so many blocks, one or more, of which a trial failed.
+pub(crate) fn lacking(blocks: usize) -> String {
+    match blocks {
         1 => "1 block lacks a trial that failed".to_owned(),
-        failed => format!("{failed} blocks lack a trial that failed"),
-    };
-    Some(ranks.of_survivors(detail, test, [theta, alpha]))
+        _ => format!("{blocks} blocks lack a trial that failed"),
+    }
 }
 
 /// Each code of these caveats once, with how many trials have it.

@@ -232,7 +232,8 @@ pub(crate) fn unequal_failures(
     let reference = *counts.get(&[workload, reference])?;
     if differs([subject.invalid, subject.trials], [reference.invalid, reference.trials]) {
         let of = |count: &FailureCount| {
-            format!("{} in {} of {} trials", count.subject, count.invalid, count.trials)
+            let trials = model::counted(count.trials, "trial");
+            format!("{} in {} of {trials}", count.subject, count.invalid)
         };
         return Some(format!("validity rules were broken: {}, {}", of(subject), of(reference)));
     }
@@ -251,8 +252,9 @@ pub(crate) fn failed_unlike(
     let is_often = |failed: u64, trials: u64| failed as f64 > FAILED_SHARE * trials.max(1) as f64;
     let is_unlike = differs([failed, trials], [others_failed, others]);
     (is_unlike || is_often(failed, trials) || is_often(others_failed, others)).then(|| {
+        let trials = model::counted(trials, "trial");
         format!(
-            "{subject} failed in {failed} of {trials} trials, {reference} in {others_failed} of {others}"
+            "{subject} failed in {failed} of {trials}, {reference} in {others_failed} of {others}"
         )
     })
 }

@@ -235,7 +235,8 @@ fn barred<'a>(finding: &'a Finding, fraction: f64, findings: &Findings) -> Optio
     }
     // Failures are counted anew at each look, too.
     findings.is_unfinished.then(|| {
-        open(format!("the campaign is not finished: it has {} pairs so far", finding.pairs))
+        let pairs = model::counted(finding.pairs, "pair");
+        open(format!("the campaign is not finished: it has {pairs} so far"))
     })
 }
 
@@ -339,9 +340,9 @@ fn not_shown(finding: &Finding, fraction: f64, alpha: f64) -> String {
     }
     if effect.is_sequence {
         return format!(
-            "the campaign was ended on purpose after {} pairs, and no test of a limit holds at a \
+            "the campaign was ended on purpose after {}, and no test of a limit holds at a \
              block that somebody chose",
-            finding.pairs
+            model::counted(finding.pairs, "pair")
         );
     }
     let without_steps = tails_beyond(effect, fraction, 0.0);
@@ -406,7 +407,10 @@ impl GateResult<'_> {
             Some(blocks) if blocks as usize > finding.pairs => {
                 format!("a new campaign of about {blocks} blocks would tell where nothing differs")
             }
-            Some(_) => format!("a new campaign of more than {} blocks would tell", finding.pairs),
+            Some(_) => {
+                let blocks = model::counted(finding.pairs, "block");
+                format!("a new campaign of more than {blocks} would tell")
+            }
             None => "not even 10 000 blocks would tell where nothing differs".to_owned(),
         })
     }
@@ -472,9 +476,9 @@ fn fails_more<'a>(
     let share = |count: &FailureCount| count.failed as f64 / ran(count).max(1) as f64;
     (share(subject) > share(reference)).then(|| {
         let reason = format!(
-            "it failed in {} of {} trials, the reference in {} of {}",
+            "it failed in {} of {}, the reference in {} of {}",
             subject.failed,
-            ran(subject),
+            model::counted(ran(subject), "trial"),
             reference.failed,
             ran(reference)
         );

@@ -156,7 +156,11 @@ impl FewBoots {
             return Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot");
         }
         let detail = match boots {
-            1 => format!("{blocks} blocks of {} ran in one boot", plan.reference().id),
+            1 => format!(
+                "{} of {} ran in one boot",
+                model::counted(blocks, "block"),
+                plan.reference().id
+            ),
             _ => format!("{blocks} blocks ran in {boots} boots"),
         };
         Caveat::new(CaveatCode::FewBoots, detail)

@@ -23,7 +23,8 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
         finding.verdict = Verdict::Inconclusive;
         finding.strength = None;
         if finding.question.role != Role::Screen {
-            finding.reason = Some(format!("{} complete pairs so far", finding.pairs));
+            let pairs = model::counted(finding.pairs, "complete pair");
+            finding.reason = Some(format!("{pairs} so far"));
         }
     }
     for count in &mut findings.failures {
@@ -32,7 +33,7 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
     let reason = "the campaign is not finished, and no test of a trend holds at every look";
     trends::add_untested(plan, records, reason, &mut findings);
     findings.is_unfinished = true;
-    let detail = format!("{} trials so far", records.len());
+    let detail = format!("{} so far", model::counted(records.len(), "trial"));
     findings.note_caveat(Caveat::new(CaveatCode::Unfinished, detail));
     findings.caveats.sort();
     findings
@@ -95,7 +96,8 @@ fn decide_by_interval(finding: &mut Finding, signals: &Signals) {
     finding.strength = ruling.strength;
     finding.obstacle = ruling.obstacle;
     let why = ruling.reason.unwrap_or_default();
-    finding.reason = Some(format!("ended on purpose after {} pairs: {why}", finding.pairs));
+    let pairs = model::counted(finding.pairs, "pair");
+    finding.reason = Some(format!("ended on purpose after {pairs}: {why}"));
 }
 
 fn by_interval(effect: &Effect, margin: f64) -> Inference {

@@ -63,7 +63,8 @@ pub(crate) fn ended(plan: &Plan, records: &[Record]) -> Findings {
     let rest = Plan { alpha, ..plan.clone() };
     let mut findings = live::decided(&rest, records);
     findings.alpha = model::round_significant(alpha);
-    let detail = format!("{} complete blocks, ended on purpose", looks.complete.len());
+    let blocks = model::counted(looks.complete.len(), "complete block");
+    let detail = format!("{blocks}, ended on purpose");
     findings.note_caveat(Caveat::new(CaveatCode::StoppedEarly, detail));
     findings.caveats.sort();
     let latest = looks.latest.map(|judged| judged.findings.use_cases);
@@ -87,7 +88,8 @@ pub(crate) fn judge(plan: &Plan, records: &[Record]) -> Findings {
         _ => {
             let index = reached.min(levels.len().saturating_sub(1));
             let mut judged = evaluated(plan, records, index, complete.len() as u32, levels[index]);
-            let detail = format!("{} complete blocks, between two looks", complete.len());
+            let blocks = model::counted(complete.len(), "complete block");
+            let detail = format!("{blocks}, between two looks");
             judged.findings.note_caveat(Caveat::new(CaveatCode::StoppedEarly, detail));
             judged.findings.caveats.sort();
             judged

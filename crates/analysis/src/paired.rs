@@ -1,6 +1,6 @@
 //! The findings of paired comparisons, a family at a time.
 
-use crate::comparison::{Comparison, deciding};
+use crate::comparison::{Comparison, deciding, lacking};
 use crate::family::{Family, holm_levels, holm_of, q_values_of};
 use crate::fragility::block_caveat;
 use crate::pairs::Pairs;
@@ -184,11 +184,11 @@ fn is_quiet(ruling: &Ruling) -> bool {
 fn left_out(pairs: &Pairs) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     if pairs.failed > 0 && !pairs.blocks.is_empty() {
-        let detail = format!("{} blocks lack a trial that failed", pairs.failed);
+        let detail = lacking(pairs.failed);
         caveats.push(Caveat::new(CaveatCode::ConditionalSuccess, detail));
     }
     if pairs.absent > 0 {
-        let detail = format!("in {} blocks", pairs.absent);
+        let detail = format!("in {}", model::counted(pairs.absent, "block"));
         caveats.push(Caveat::new(CaveatCode::AbsentValues, detail));
     }
     caveats

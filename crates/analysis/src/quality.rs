@@ -179,7 +179,8 @@ fn quantised(pairs: &Pairs, steps: &Steps) -> Option<Caveat> {
         return Some(caveat);
     }
     let (distinct, all) = few_distinct_values(pairs)?;
-    Some(Caveat::new(CaveatCode::Quantised, format!("{distinct} distinct values of {all}")))
+    let distinct = model::counted(distinct, "distinct value");
+    Some(Caveat::new(CaveatCode::Quantised, format!("{distinct} of {all}")))
 }
 
 /// How many distinct values there are of how many, where they are few.
@@ -228,7 +229,8 @@ fn outliers(pairs: &Pairs) -> Option<Caveat> {
 
 fn clamped(pairs: &Pairs) -> Option<Caveat> {
     (pairs.clamped > 0).then(|| {
-        Caveat::new(CaveatCode::Clamped, format!("{} events exceeded an hour", pairs.clamped))
+        let events = model::counted(pairs.clamped, "event");
+        Caveat::new(CaveatCode::Clamped, format!("{events} exceeded an hour"))
     })
 }
 

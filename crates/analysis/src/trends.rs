@@ -129,7 +129,9 @@ fn why_untested(series: &Series<'_>) -> String {
     match series.lack {
         Some(lack) => lack.to_owned(),
         None if series.points.len() < LEAST_POINTS => {
-            format!("{} blocks have a value; a trend needs {LEAST_POINTS}", series.points.len())
+            let have = if series.points.len() == 1 { "has" } else { "have" };
+            let blocks = model::counted(series.points.len(), "block");
+            format!("{blocks} {have} a value; a trend needs {LEAST_POINTS}")
         }
         None => "no two blocks of one stretch differ".to_owned(),
     }

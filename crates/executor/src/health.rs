@@ -79,7 +79,8 @@ impl Health {
             caveats.push(Caveat::new(CaveatCode::Interference, detail));
         }
         if let Some(events) = seen.noticeable_throttles() {
-            caveats.push(Caveat::new(CaveatCode::Throttle, format!("{events} throttling events")));
+            let detail = model::counted(events, "throttling event");
+            caveats.push(Caveat::new(CaveatCode::Throttle, detail));
         }
         if self.is_layout_fixed {
             let detail = "the kernel gives every process the same layout (randomize_va_space is 0)";

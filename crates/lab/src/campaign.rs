@@ -178,9 +178,9 @@ fn open_campaign(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<C
             store::check_own_directories(&directory)?;
             let campaign = Campaign::open(&directory)?;
             on_event(Event::Notice(format!(
-                "going on with {} ({} records; --fresh starts anew)",
+                "going on with {} ({}; --fresh starts anew)",
                 directory.display(),
-                campaign.record_count()
+                model::counted(campaign.record_count(), "record")
             )));
             return Ok(campaign);
         }
@@ -220,8 +220,9 @@ fn go_on(
 ) -> Result<()> {
     if let Some(known) = campaign.resume(boot_id, clock.unix_ns(), order.attempts.as_ref())? {
         on_event(Event::Notice(format!(
-            "this machine knew {known} records of the campaign, and the {} that are there are not \
-             these and more: no verdict will rest on it",
+            "this machine knew {} of the campaign, and the {} that are there are not these and more: \
+             no verdict will rest on it",
+            model::counted(known, "record"),
             campaign.record_count()
         )));
     }

@@ -210,25 +210,30 @@ fn trials_of(block: &Block) -> BTreeSet<(&str, &str)> {
 /// How often a run went on with a campaign and what ran again, in one sentence; `None` where neither
 /// was.
 pub fn resumed(loaded: &LoadedCampaign) -> Option<String> {
-    let counted = |count: usize, one: &str, several: &str| match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {several}"),
-    };
     let mut parts = Vec::new();
     if !loaded.resumptions.is_empty() {
-        let after: Vec<String> =
-            loaded.resumptions.iter().map(|one| one.records.to_string()).collect();
-        let times = counted(loaded.resumptions.len(), "time", "times");
-        parts.push(format!("it was resumed {times}, after {} records", after.join(", ")));
+        let times = model::counted(loaded.resumptions.len(), "time");
+        let after = match loaded.resumptions.as_slice() {
+            [only] => model::counted(only.records, "record"),
+            several => {
+                let after: Vec<String> =
+                    several.iter().map(|one| one.records.to_string()).collect();
+                format!("{} records", after.join(", "))
+            }
+        };
+        parts.push(format!("it was resumed {times}, after {after}"));
     }
     if let Some(added) = added_blocks(loaded).filter(|added| *added > 0) {
-        parts.push(format!("{} again", counted(added, "block ran", "blocks ran")));
+        parts.push(format!("{} ran again", model::counted(added, "block")));
     }
     // Rows of a file stand for themselves.
     if loaded.plan.imported.is_none() {
         let repeated = loaded.records.len() - RecordedTrials::of(&loaded.records).count();
         if repeated > 0 {
-            parts.push(counted(repeated, "record repeats a trial", "records repeat a trial"));
+            parts.push(match repeated {
+                1 => "1 record repeats a trial".to_owned(),
+                _ => format!("{repeated} records repeat a trial"),
+            });
         }
     }
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -11,6 +11,7 @@ mod claim;
 mod claim_pairs;
 mod compared_with;
 mod comparisons;
+mod counted_noun;
 mod counted_numbers;
 mod cpu_list;
 mod digits;
@@ -69,6 +70,7 @@ pub use claim::{
     ClaimedMetrics, ClaimedOver, ClaimedTurn,
 };
 pub use comparisons::{Comparisons, Group, groups};
+pub use counted_noun::counted;
 pub use counted_numbers::{CountedNumbers, counting_numbers};
 pub use cpu_list::CpuList;
 pub use digits::{last_digit_power, p_equation, p_value, round_significant};

@@ -79,11 +79,12 @@ fn control_only(findings: &Findings, language: Language) -> String {
             language.word("Nothing was compared: there are too few numbers.").to_owned()
         }
         0 => language.word("Compared with itself, the reference showed no difference.").to_owned(),
-        count => say!(
+        count => counted!(
             language,
+            count,
+            "Compared with itself, the reference differed in 1 finding: do not trust this set-up.",
             "Compared with itself, the reference differed in {count} findings: do not trust this \
-             set-up.",
-            count
+             set-up."
         ),
     }
 }

@@ -7,6 +7,7 @@ mod predecessors;
 mod quiet_machine;
 mod state;
 
+use crate::counts;
 use crate::devices::{DeviceNature, cached_by, devices, is_nameless};
 use crate::observed::{
     LEAST_ORDERS, LEAST_TESTED, Provenance, fact, has_sensitivity, has_varied_order,
@@ -128,9 +129,9 @@ fn same_work(report: &Report) -> (CheckState, String) {
     }
     let detail = say!(
         report.language,
-        "{seen} of {all} runs counted their work",
+        "{seen} of {runs} counted their work",
         seen = counted.seen,
-        all = counted.of
+        runs = counts::runs(counted.of, report.language)
     );
     (CheckState::NotObserved, detail)
 }
@@ -246,8 +247,8 @@ fn enough_data(report: &Report) -> (CheckState, String) {
         Some(count) if count < LEAST_REPLICATES => {
             let detail = say!(
                 language,
-                "a comparison has {count} replicates in the records, and a verdict needs {least}",
-                count,
+                "a comparison has {replicates} in the records, and a verdict needs {least}",
+                replicates = counts::replicates(count, language),
                 least = LEAST_REPLICATES
             );
             (CheckState::NotObserved, detail)
@@ -373,8 +374,7 @@ fn control(report: &Report) -> Check {
     let alike = count(&[Verdict::Equivalent]);
     let undecided = count(&[Verdict::Inconclusive]);
     let language = report.language;
-    let comparisons =
-        |count: usize| counted!(language, count, "1 comparison", "{count} comparisons");
+    let comparisons = |count: usize| counts::comparisons(count, language);
     let (state, detail) = match (controls.len(), differ, alike) {
         (0, ..) => {
             (CheckState::NotApplicable, language.word("the campaign has no control").to_owned())
@@ -383,9 +383,9 @@ fn control(report: &Report) -> Check {
             CheckState::Failed,
             say!(
                 language,
-                "told apart from its twin in {differ} of {all} comparisons",
+                "told apart from its twin in {differ} of {comparisons}",
                 differ,
-                all
+                comparisons = counts::comparisons(all, language)
             ),
         ),
         (all, 0, 0) => (
@@ -443,9 +443,9 @@ pub(crate) fn trials(report: &Report) -> Check {
             CheckState::Warned,
             say!(
                 language,
-                "{failed} of {all} trials failed and {invalid} broke a rule",
+                "{failed} of {trials} failed and {invalid} broke a rule",
                 failed,
-                all,
+                trials = counts::trials(all, language),
                 invalid
             ),
         )
@@ -500,8 +500,12 @@ fn in_force(report: &Report) -> (CheckState, String) {
     }
     let read = levels_read(report);
     if read.is_all() {
-        let all = read.of;
-        let detail = say!(language, "every level was read back in force in all {all} trials", all);
+        let detail = counted!(
+            language,
+            read.of,
+            "every level was read back in force in 1 trial",
+            "every level was read back in force in all {count} trials"
+        );
         return (CheckState::Passed, detail);
     }
     let detail = say!(

@@ -1,5 +1,6 @@
 //! Schedulers that left before their trials were over: how often, and why.
 
+use crate::counts;
 use model::{FailureCount, Plan};
 use phrases::{Language, say};
 use serde::{Deserialize, Serialize};
@@ -38,10 +39,10 @@ impl Ejections {
         let Self { subject, ejected, trials, .. } = self;
         say!(
             language,
-            "{subject}: ejected in {ejected} of {trials} trials{reasons}",
+            "{subject}: ejected in {ejected} of {trials}{reasons}",
             subject,
             ejected,
-            trials,
+            trials = counts::trials(*trials, language),
             reasons
         )
     }

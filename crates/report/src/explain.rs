@@ -1,5 +1,6 @@
 //! Why a finding says what it says, in plain words. No sentence without its number.
 
+use crate::counts;
 use crate::effect_words::{EffectWords, interval_in_words, ratio_in_words};
 use crate::emulated::is_hidden;
 use crate::observed::Provenance;
@@ -139,10 +140,10 @@ fn blocks(finding: &Finding, context: &ExplainContext<'_>) -> String {
     if context.is_unblocked() {
         return say!(
             language,
-            "The numbers were not collected in blocks. The subject with fewer has {count} \
-             replicates, each one execution as far as the file tells them apart; their logarithms \
+            "The numbers were not collected in blocks. The subject with fewer has \
+             {replicates}, each one execution as far as the file tells them apart; their logarithms \
              are compared as two samples, over strata of equal weight.",
-            count = finding.pairs
+            replicates = counts::replicates(finding.pairs, language)
         );
     }
     if finding.blocks.is_empty() {
@@ -274,17 +275,17 @@ fn tests(finding: &Finding, effect: &Effect, findings: &Findings, language: Lang
         if findings.is_unfinished {
             return say!(
                 language,
-                "The campaign is not finished: after {count} pairs there is no p, and the \
+                "The campaign is not finished: after {pairs} there is no p, and the \
                  interval holds however often one looks.",
-                count = finding.pairs
+                pairs = counts::pairs(finding.pairs, language)
             );
         }
         if finding.is_sequence() {
             return say!(
                 language,
-                "The campaign ended before its plan did: after {count} pairs there is no p, and \
+                "The campaign ended before its plan did: after {pairs} there is no p, and \
                  the interval holds at every look together.",
-                count = finding.pairs
+                pairs = counts::pairs(finding.pairs, language)
             );
         }
         return say!(
@@ -403,10 +404,12 @@ fn because(finding: &Finding, findings: &Findings, language: Language) -> String
             level
         ),
         (Verdict::Invalid, None) => {
-            say!(language, "{count} pairs are left", count = finding.pairs)
+            counted!(language, finding.pairs, "1 pair is left", "{count} pairs are left")
         }
         (Verdict::Invalid, Some(reason)) => {
-            say!(language, "{reason}; {count} pairs are left", reason, count = finding.pairs)
+            let left =
+                counted!(language, finding.pairs, "1 pair is left", "{count} pairs are left");
+            format!("{reason}; {left}")
         }
     }
 }
@@ -492,7 +495,7 @@ fn change(finding: &Finding, language: Language) -> Option<String> {
     let planning = finding.planning.as_ref()?;
     let blocks = |count: Option<u32>| match count {
         None => language.word("more than 10 000 blocks").to_owned(),
-        Some(count) => say!(language, "{count} blocks", count),
+        Some(count) => counted!(language, count, "1 block", "{count} blocks"),
     };
     Some(say!(
         language,

@@ -10,6 +10,7 @@ mod breakdown;
 mod caveats;
 mod checks;
 mod compare;
+mod counts;
 mod devices;
 mod distributions;
 mod effect_words;

@@ -1,5 +1,6 @@
 //! Where the numbers come from: the line at the head of a report.
 
+use crate::counts;
 use crate::view::Report;
 use phrases::{Language, say};
 
@@ -9,13 +10,12 @@ pub(crate) fn origin(report: &Report, language: Language) -> String {
     if let Some(imported) = &design.imported {
         return say!(
             language,
-            "imported from {file} ({format}): {subjects} subjects, {records} records of \
-             {workloads} workloads",
+            "imported from {file} ({format}): {subjects}, {records} of {workloads}",
             file = imported.file,
             format = imported.format,
-            subjects = design.subjects,
-            records = design.trials,
-            workloads = design.workloads.len()
+            subjects = counts::subjects(design.subjects, language),
+            records = counts::records(design.trials, language),
+            workloads = counts::workloads(design.workloads.len(), language)
         );
     }
     let quick = if design.is_quick { language.word("quick mode, ") } else { "" };
@@ -32,14 +32,17 @@ pub(crate) fn origin(report: &Report, language: Language) -> String {
             cpus = design.cpus
         )
     };
+    let blocks = match design.blocks {
+        Some(_) => design.block_words(language),
+        None => language.word("not observed blocks").to_owned(),
+    };
     say!(
         language,
-        "{quick}{blocks} blocks of {subjects} subjects, {trials} trials in {place}; seed \
-         {seed}",
+        "{quick}{blocks} of {subjects}, {trials} in {place}; seed {seed}",
         quick,
-        blocks = design.block_count(language),
-        subjects = design.subjects,
-        trials = design.trials,
+        blocks,
+        subjects = counts::subjects(design.subjects, language),
+        trials = counts::trials(design.trials as u64, language),
         place,
         seed = design.seed_words(language)
     )

@@ -1,5 +1,6 @@
 //! How metrics went over a soak campaign, in words: slopes, changes of level, leaks.
 
+use crate::counts;
 use crate::emulated::hidden;
 use crate::quantities::{confidence, digits, duration, p_value, percent, value};
 use model::{Findings, LevelChange, Role, Slope, Trend, TrendOutcome};
@@ -24,8 +25,8 @@ pub(crate) fn heading(trends: &[Trend], language: Language) -> String {
     let blocks = trends.iter().map(|trend| trend.points.len()).max().unwrap_or(0);
     say!(
         language,
-        "Over time: {blocks} blocks in {duration}",
-        blocks,
+        "Over time: {blocks} in {duration}",
+        blocks = counts::blocks(blocks, language),
         duration = of_hours(longest(trends), language)
     )
 }

@@ -218,8 +218,8 @@ impl CampaignDocuments<'_> {
         let is_bound = self.loose < self.records.len();
         match (state.state, &state.head) {
             (CampaignState::Unfinished, Some(head)) => Some(format!(
-                "state.json says that the campaign is unfinished, and that it ended with {} records",
-                head.records
+                "state.json says that the campaign is unfinished, and that it ended with {}",
+                model::counted(head.records, "record")
             )),
             (CampaignState::Finished | CampaignState::StoppedEarly, None) if is_bound => Some(
                 "state.json says that the campaign ended, and does not name its last record"

@@ -263,7 +263,7 @@ impl Campaign {
         if self.count > 0 {
             return Err(Error::environment(
                 format!("cannot discard {}", self.directory.display()),
-                format!("it holds {} records", self.count),
+                format!("it holds {}", model::counted(self.count, "record")),
             ));
         }
         self.files

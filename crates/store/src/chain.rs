@@ -304,8 +304,8 @@ impl Chained<'_> {
         if count != head.records {
             let lost = self.lost_numbers(head.records).filter(|_| !is_last);
             return Some(format!(
-                "the campaign ended with {} records, and {count} are there{}",
-                head.records,
+                "the campaign ended with {}, and {count} are there{}",
+                model::counted(head.records, "record"),
                 lost.map_or(String::new(), |lost| format!(": {lost}"))
             ));
         }

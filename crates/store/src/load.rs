@@ -156,7 +156,8 @@ fn with_records(
     loaded.binding = match documents.loose {
         0 => Binding::Checked,
         loose => {
-            let detail = format!("{loose} of {} records", loaded.records.len());
+            let records = model::counted(loaded.records.len(), "record");
+            let detail = format!("{loose} of {records}");
             loaded.caveats.push(Caveat::new(CaveatCode::EvidenceUnbound, detail));
             Binding::Absent
         }

@@ -51,13 +51,13 @@ fn cells(plan: &Plan, claim: &Claim, question: &Question) -> String {
 pub(super) fn grounds(plan: &Plan, finding: &Finding, has_blocks: bool) -> String {
     let count = finding.pairs;
     if !has_blocks {
-        return format!("{count} replicates of the smaller sample");
+        return format!("{} of the smaller sample", model::counted(count, "replicate"));
     }
     let due = finding.look.map_or(plan.blocks.len(), |look| look.blocks as usize);
     let blocks = match count.cmp(&due) {
-        std::cmp::Ordering::Equal => format!("in all {due} blocks"),
-        std::cmp::Ordering::Less => format!("in {count} of {due} blocks"),
-        std::cmp::Ordering::Greater => format!("in {count} blocks"),
+        std::cmp::Ordering::Equal if due > 1 => format!("in all {due} blocks"),
+        std::cmp::Ordering::Less => format!("in {count} of {}", model::counted(due, "block")),
+        _ => format!("in {}", model::counted(count, "block")),
     };
     match finding.look {
         Some(look) => format!("{blocks} of look {} of {}", look.number, look.of),

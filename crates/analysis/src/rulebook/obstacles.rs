@@ -149,7 +149,7 @@ pub(crate) fn stopping(signals: &Signals, level: f64) -> Option<String> {
 fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
     let mut raised = Vec::new();
     if numbers.zeros > 0 {
-        let detail = format!("in {} blocks a value was zero", numbers.zeros);
+        let detail = format!("in {} a value was zero", model::counted(numbers.zeros, "block"));
         let reason = format!("{detail}: a ratio is not defined");
         raised.push(Raised::with_caveat(
             Obstacle::ZeroValue,
@@ -163,8 +163,8 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
     }
     if numbers.is_pooled && numbers.pairs < LEAST_POOLED_BLOCKS {
         let detail = format!(
-            "{} blocks; a percentile of all blocks together needs {LEAST_POOLED_BLOCKS}",
-            numbers.pairs
+            "{}; a percentile of all blocks together needs {LEAST_POOLED_BLOCKS}",
+            model::counted(numbers.pairs, "block")
         );
         let (obstacle, code) = (Obstacle::FewPooledBlocks, CaveatCode::FewBlocks);
         raised.push(Raised::with_caveat(obstacle, detail.clone(), code, detail));
@@ -210,7 +210,8 @@ fn of_neighbours(signals: &Signals) -> Vec<Raised> {
 
 fn nothing_to_pair(numbers: &PairNumbers) -> Raised {
     if numbers.invalid > 0 {
-        let reason = format!("{} blocks broke a validity rule and none is left", numbers.invalid);
+        let blocks = model::counted(numbers.invalid, "block");
+        let reason = format!("{blocks} broke a validity rule and none is left");
         return Raised::silent(Obstacle::NoValidBlock, reason);
     }
     let reason = match numbers.absent {
@@ -222,7 +223,7 @@ fn nothing_to_pair(numbers: &PairNumbers) -> Raised {
 
 fn few_pairs(replicates: usize) -> Option<Raised> {
     (replicates < LEAST_REPLICATES).then(|| {
-        let detail = format!("{replicates} complete pairs");
+        let detail = model::counted(replicates, "complete pair");
         let reason = format!("{detail} of blocks; a verdict needs {LEAST_REPLICATES}");
         Raised::with_caveat(Obstacle::FewPairs, reason, CaveatCode::FewBlocks, detail)
     })
@@ -275,7 +276,10 @@ fn lonely_cells(cells: &[String]) -> Option<Raised> {
 fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     let mut raised = Vec::new();
     if numbers.zeros > 0 {
-        let detail = format!("{} values are zero or negative", numbers.zeros);
+        let detail = match numbers.zeros {
+            1 => "1 value is zero or negative".to_owned(),
+            zeros => format!("{zeros} values are zero or negative"),
+        };
         let reason = format!("{detail}: a ratio is not defined");
         raised.push(Raised::with_caveat(
             Obstacle::ZeroValue,

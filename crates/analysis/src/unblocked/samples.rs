@@ -213,12 +213,13 @@ impl Samples<'_> {
         caveats.push(Caveat::new(
             CaveatCode::UnblockedDesign,
             format!(
-                "{} replicates of the smaller sample, and nothing says that blocks were run",
-                self.replicates()
+                "{} of the smaller sample, and nothing says that blocks were run",
+                model::counted(self.replicates(), "replicate")
             ),
         ));
         if signals.unequal_failures.is_none() && self.failed != [0; 2] {
-            let detail = format!("{} trials failed", self.failed[0] + self.failed[1]);
+            let failed = self.failed[0] + self.failed[1];
+            let detail = format!("{} failed", model::counted(failed, "trial"));
             caveats.push(Caveat::new(CaveatCode::ConditionalSuccess, detail));
         }
         caveats.extend(closed_loop(self.is_closed_loop, self.metric.reduction));

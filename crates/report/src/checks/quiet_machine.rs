@@ -1,6 +1,7 @@
 //! Whether the machine did nothing else meanwhile, as the records show it of each run.
 
 use super::state::{CheckState, NO_TRIAL, NOTHING_RAN, not_observed, passed};
+use crate::counts;
 use crate::observed::{Extent, Provenance, disturbance, disturbed};
 use crate::view::Report;
 use model::Disturbance;
@@ -60,10 +61,10 @@ fn noticed(report: &Report) -> Vec<String> {
         (extent.seen > 0).then(|| {
             say!(
                 language,
-                "{what} in {seen} of {all} runs, up to {most} % of the CPUs' time",
+                "{what} in {seen} of {runs}, up to {most} % of the CPUs' time",
                 what,
                 seen = extent.seen,
-                all = extent.of,
+                runs = counts::runs(extent.of, language),
                 most
             )
         })
@@ -72,9 +73,9 @@ fn noticed(report: &Report) -> Vec<String> {
     let throttling = (throttled.seen > 0).then(|| {
         say!(
             language,
-            "throttling in {seen} of {all} runs",
+            "throttling in {seen} of {runs}",
             seen = throttled.seen,
-            all = throttled.of
+            runs = counts::runs(throttled.of, language)
         )
     });
     let parts = [

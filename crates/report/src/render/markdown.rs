@@ -9,6 +9,7 @@ use super::{Page, Renderer, ladder};
 use crate::attempt::attempt;
 use crate::breakdown;
 use crate::checks::checks;
+use crate::counts;
 use crate::emulated::{hidden, is_hidden};
 use crate::ladder::LadderCell;
 use crate::observed::{has_drawn_order, has_fingerprints, unset};
@@ -18,7 +19,7 @@ use crate::verdict_table::{effect, not_known, reference_value, subject_value, sy
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Role};
-use phrases::{Language, say};
+use phrases::{Language, counted, say};
 use std::io::{self, Write};
 
 pub(super) struct Entry;
@@ -303,6 +304,18 @@ fn caveats(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output)
 }
 
+/// What its blocks are, without their number.
+fn kind_of_blocks(report: &Report) -> &'static str {
+    let (design, language) = (&report.design, report.language);
+    let is_one = (design.blocks, design.planned_blocks) == (Some(1), None);
+    match (has_drawn_order(report), is_one) {
+        (true, true) => language.word("randomised block"),
+        (true, false) => language.word("randomised blocks"),
+        (false, true) => language.word("block"),
+        (false, false) => language.word("blocks"),
+    }
+}
+
 fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     let design = &report.design;
     let language = report.language;
@@ -310,37 +323,34 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     if let Some(imported) = &design.imported {
         let text = say!(
             language,
-            "Imported from {file} ({format}, SHA-256 {digest}): {subjects} subjects, {records} \
-             records of {workloads} workloads; family of {families} at level {alpha}.",
+            "Imported from {file} ({format}, SHA-256 {digest}): {subjects}, {records} of {workloads}; \
+             family of {families} at level {alpha}.",
             file = imported.file,
             format = imported.format,
             digest = imported.digest,
-            subjects = design.subjects,
-            records = design.trials,
-            workloads = design.workloads.len(),
+            subjects = counts::subjects(design.subjects, language),
+            records = counts::records(design.trials, language),
+            workloads = counts::workloads(design.workloads.len(), language),
             families = design.family_words(language),
             alpha = design.alpha
         );
         writeln!(output, "{}\n", plain(&text))?;
         return notes(report, output);
     }
-    let kind = if has_drawn_order(report) {
-        language.word("randomised blocks")
-    } else {
-        language.word("blocks")
-    };
+    let kind = kind_of_blocks(report);
+    let subjects = counts::subjects(design.subjects, language);
     if report.is_simulated {
         let text = say!(
             language,
-            "{blocks} {kind} of {subjects} subjects{quick}; workloads {workloads}; {trials} \
-             simulated trials: nothing ran; seed {seed}; family of {families} at level \
-             {alpha}.",
+            "{blocks} {kind} of {subjects}{quick}; workloads {workloads}; {trials}: nothing ran; \
+             seed {seed}; family of {families} at level {alpha}.",
             blocks = design.block_count(language),
             kind,
-            subjects = design.subjects,
+            subjects,
             quick = if design.is_quick { language.word(", quick mode") } else { "" },
             workloads = design.workloads.join(", "),
-            trials = design.trials,
+            trials =
+                counted!(language, design.trials, "1 simulated trial", "{count} simulated trials"),
             seed = design.seed_words(language),
             families = design.family_words(language),
             alpha = design.alpha
@@ -351,15 +361,14 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     }
     let text = say!(
         language,
-        "{blocks} {kind} of {subjects} subjects{quick}; workloads {workloads}; {trials} \
-         trials in {duration} over {boots} on {venue} with kernel {kernel}; seed {seed}; family of \
-         {families} at level {alpha}.",
+        "{blocks} {kind} of {subjects}{quick}; workloads {workloads}; {trials} in {duration} over \
+         {boots} on {venue} with kernel {kernel}; seed {seed}; family of {families} at level {alpha}.",
         blocks = design.block_count(language),
         kind,
-        subjects = design.subjects,
+        subjects,
         quick = if design.is_quick { language.word(", quick mode") } else { "" },
         workloads = design.workloads.join(", "),
-        trials = design.trials,
+        trials = counts::trials(design.trials as u64, language),
         duration = design.duration_words(language),
         boots = design.boot_words(language),
         venue = design.venue,

@@ -11,7 +11,7 @@ use crate::verdict_table::{correction, effect, intervals, judged, percentages, s
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Verdict};
-use phrases::say;
+use phrases::{counted, say};
 use std::io::{self, Write};
 
 pub(super) struct Entry;
@@ -118,7 +118,12 @@ fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output)?;
     if rows.len() > MOST_ROWS {
         let more = rows.len() - MOST_ROWS;
-        let text = say!(language, "{count} more rows are in the report.", count = more);
+        let text = counted!(
+            language,
+            more,
+            "1 more row is in the report.",
+            "{count} more rows are in the report."
+        );
         writeln!(output, "{text}\n")?;
     }
     Ok(())

@@ -15,6 +15,7 @@ use super::{Page, Renderer, grid, ladder};
 use crate::answer::trimmed;
 use crate::attempt::attempt;
 use crate::breakdown;
+use crate::counts;
 use crate::emulated::why_hidden;
 use crate::few_boots::few_boots;
 use crate::grid::Grid;
@@ -429,11 +430,11 @@ impl Screen<'_> {
             };
             let mut text = say!(
                 self.language,
-                "{subject} on {workload}: {failed} of {trials} trials failed{invalid}",
+                "{subject} on {workload}: {failed} of {trials} failed{invalid}",
                 subject = count.subject,
                 workload = count.workload,
                 failed = count.failed,
-                trials = count.trials,
+                trials = counts::trials(count.trials, self.language),
                 invalid
             );
             let fails = fails(count, self.language);

@@ -47,7 +47,7 @@ fn a_control_passes_only_where_it_was_shown_to_be_alike() {
     let alike = || undecided().decided(Verdict::Equivalent, false).finding();
     let nothing = "neither told apart from its twin nor shown to be like it: 1 comparison";
     let few = |draft: Draft| {
-        draft.forbidden(Obstacle::FewPairs, CaveatCode::FewBlocks, "1 complete pairs").finding()
+        draft.forbidden(Obstacle::FewPairs, CaveatCode::FewBlocks, "1 complete pair").finding()
     };
     for (finding, state, detail) in [
         (alike(), "passed", "shown to be like its twin: 1 comparison"),
@@ -58,7 +58,7 @@ fn a_control_passes_only_where_it_was_shown_to_be_alike() {
         (
             undecided().decided(Verdict::Worse, true).finding(),
             "failed",
-            "told apart from its twin in 1 of 1 comparisons",
+            "told apart from its twin in 1 of 1 comparison",
         ),
     ] {
         assert_eq!(of_twins(vec![finding]), (state.to_owned(), detail.to_owned()));

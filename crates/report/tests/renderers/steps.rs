@@ -383,3 +383,19 @@ fn the_page_has_effects_as_the_findings_have_them() {
     assert_eq!(told["subject_value"].as_f64(), Some(value));
     assert_eq!(percent(1.110_499_2, Language::default()), "+11.0 %");
 }
+
+#[test]
+fn one_of_a_thing_is_told_in_the_singular() {
+    let mut one = mixed();
+    one.plan.blocks.truncate(1);
+    one.records.truncate(1);
+    for (format, words) in [
+        ("terminal", "1 block of 4 subjects, 1 trial in "),
+        ("mail", "1 block of 4 subjects, 1 trial in "),
+        ("markdown", " block of 4 subjects; workloads cyclic, messaging; 1 trial in "),
+    ] {
+        let text = wide(&one, format);
+        assert!(text.contains(words), "{format}: {text}");
+        assert!(!text.contains("1 blocks of") && !text.contains("1 trials in"), "{format}: {text}");
+    }
+}

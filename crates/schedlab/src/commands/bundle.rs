@@ -93,7 +93,7 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
         signature = arguments.sign.as_deref().map(sign).transpose()?;
         Ok(())
     })?;
-    tell(&format!("wrote {}: {} files", file.display(), manifest.files.len()));
+    tell(&format!("wrote {}: {}", file.display(), model::counted(manifest.files.len(), "file")));
     if let Some(redaction) = &manifest.redaction {
         tell(&format!("{}; read its report before you publish it", redaction_sentence(redaction)));
     }
@@ -175,7 +175,7 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
     let manifest = unpacked.manifest;
     let mut seen = Verification {
         problems: unpacked.problems,
-        checked: vec![format!("{} digests", manifest.files.len())],
+        checked: vec![model::counted(manifest.files.len(), "digest")],
         packed_by: manifest.schedlab.clone(),
         ..Verification::default()
     };
@@ -279,10 +279,11 @@ impl Verification {
         self.resumed = lab::resumed(loaded);
         let count = loaded.records.len();
         if loaded.binding == Binding::Checked {
-            self.checked.push(format!("chain of {count} records"));
+            self.checked.push(format!("chain of {}", model::counted(count, "record")));
         } else {
             let loose = loaded.records.iter().filter(|record| record.chain.is_none()).count();
-            self.loose = Some(format!("nothing binds {loose} of {count} records"));
+            let records = model::counted(count, "record");
+            self.loose = Some(format!("nothing binds {loose} of {records}"));
         }
         self.unchecked.extend_from_slice(&loaded.unbound);
         match not_replanned {
@@ -334,9 +335,9 @@ impl Verification {
                 continue;
             };
             self.checked.push(format!(
-                "{} findings from {} records",
-                findings.findings.len(),
-                loaded.records.len()
+                "{} from {}",
+                model::counted(findings.findings.len(), "finding"),
+                model::counted(loaded.records.len(), "record")
             ));
             if !is_same {
                 self.problems.extend(other_findings(&home.join(name), bytes));

@@ -60,9 +60,10 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
 fn left_out(chosen: &[&Finding], names: &Names<'_>) -> Option<String> {
     let others = chosen.get(MOST_EXPLAINED..)?;
     let first = others.first()?;
+    let are = if others.len() == 1 { "is" } else { "are" };
+    let more = model::counted(others.len(), "more finding");
     Some(format!(
-        "{} more findings are not explained here: name one as {}, the first of them is {}",
-        others.len(),
+        "{more} {are} not explained here: name one as {}, the first of them is {}",
         if names.have_references(first) {
             "SUBJECT/WORKLOAD/METRIC/REFERENCE"
         } else {

@@ -188,7 +188,8 @@ impl Drawing<'_> {
             // A link of a name of ours is replaced and not followed.
             store::replace(&at, &name.to_string_lossy(), &bytes)?;
         }
-        tell(&format!("wrote {} figures into {}", files.len(), folder.display()));
+        let figures = model::counted(files.len(), "figure");
+        tell(&format!("wrote {figures} into {}", folder.display()));
         Ok(())
     }
 

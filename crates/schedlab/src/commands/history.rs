@@ -517,13 +517,13 @@ fn heading(series: &Series) -> String {
         conditions => format!(", {conditions}"),
     };
     format!(
-        "{}{conditions}: {} {}: {} against {}, {} campaigns{left_out} (+ and × are better)",
+        "{}{conditions}: {} {}: {} against {}, {}{left_out} (+ and × are better)",
         series.origin.words(),
         series.workload,
         series.metric,
         named(&series.subject, &series.subject_levels),
         named(&series.reference, &series.reference_levels),
-        series.points.len()
+        model::counted(series.points.len(), "campaign")
     )
 }
 
@@ -706,7 +706,7 @@ mod tests {
             "imported, simulated",
         ]
         .iter()
-        .map(|origin| format!("{origin}: w m: b against a, 1 campaigns (+ and × are better)"))
+        .map(|origin| format!("{origin}: w m: b against a, 1 campaign (+ and × are better)"))
         .collect();
         assert_eq!(heads, expected);
         let told: Vec<String> =
@@ -828,9 +828,9 @@ mod tests {
         let heads: Vec<String> = all.iter().map(heading).collect();
         assert_eq!(heads.len(), 3);
         let told = [
-            "measured: w m: b (nice = 10, policy = batch) against a, 1 campaigns",
-            "measured: w m: b (nice = 10, policy = batch) against a (nice = 5), 1 campaigns",
-            "measured: w m: b (nice = 5, policy = batch) against a, 1 campaigns",
+            "measured: w m: b (nice = 10, policy = batch) against a, 1 campaign ",
+            "measured: w m: b (nice = 10, policy = batch) against a (nice = 5), 1 campaign ",
+            "measured: w m: b (nice = 5, policy = batch) against a, 1 campaign ",
         ];
         for (head, told) in heads.iter().zip(told) {
             assert!(head.starts_with(told), "{head}");

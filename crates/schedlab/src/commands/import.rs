@@ -267,7 +267,7 @@ fn claims(path: &Path, plan: &Plan) -> Result<Vec<Claim>> {
         let count: usize = problems.iter().map(|problem| problem.stands_for).sum();
         Error::usage(
             format!("cannot read the claims of {}", path.display()),
-            format!("it has {count} problems"),
+            format!("it has {}", model::counted(count, "problem")),
             "claims are written as in an experiment: says, subject, reference, metric, effect",
         )
     })

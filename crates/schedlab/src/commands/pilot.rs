@@ -72,7 +72,7 @@ fn text(planned: &Plan, findings: &[PilotFinding]) -> String {
     let percent = |value: f64| format!("{:.2} %", 100.0 * value);
     let optional = |value: Option<f64>| value.map_or("not seen".to_owned(), percent);
     let blocks = |count: Option<u32>| {
-        count.map_or("more than 10 000 blocks".to_owned(), |count| format!("{count} blocks"))
+        count.map_or("more than 10 000 blocks".to_owned(), |count| model::counted(count, "block"))
     };
     let most = planned.looks.last().copied().unwrap_or(planned.blocks.len() as u32);
     let mut text = String::new();
@@ -80,8 +80,12 @@ fn text(planned: &Plan, findings: &[PilotFinding]) -> String {
     for finding in findings {
         let _ = writeln!(
             text,
-            "{} {}: {} against {}, {} pairs of a pilot",
-            finding.workload, finding.metric, finding.subject, finding.reference, finding.pairs
+            "{} {}: {} against {}, {} of a pilot",
+            finding.workload,
+            finding.metric,
+            finding.subject,
+            finding.reference,
+            model::counted(finding.pairs, "pair")
         );
         if finding.pairs < 2 {
             let _ = writeln!(text, "  too few complete pairs to say anything\n");

@@ -65,13 +65,13 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
     writeln!(text, "venue    {}{beside}{from_host}", plan.venue)?;
     writeln!(text, "seed     {}{seed_origin}", plan.seed)?;
     let boots: u64 = plan.blocks.iter().map(Block::boot_count).sum();
-    let booted = if boots > 0 { format!(" and {boots} boots") } else { String::new() };
+    let booted =
+        if boots > 0 { format!(" and {}", model::counted(boots, "boot")) } else { String::new() };
     writeln!(
         text,
-        "trials   {} in {} block{}{booted}, about {}",
+        "trials   {} in {}{booted}, about {}",
         plan.trial_count(),
-        plan.blocks.len(),
-        if plan.blocks.len() == 1 { "" } else { "s" },
+        model::counted(plan.blocks.len(), "block"),
         human_duration(plan.expected_ns())
     )?;
     if !plan.looks.is_empty() {
@@ -97,7 +97,8 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
         writeln!(text, "  block {:<3} {}", block.index + 1, order_text(block))?;
     }
     if plan.blocks.len() > SHOWN_BLOCKS {
-        writeln!(text, "  … and {} more blocks", plan.blocks.len() - SHOWN_BLOCKS)?;
+        let more = model::counted(plan.blocks.len() - SHOWN_BLOCKS, "more block");
+        writeln!(text, "  … and {more}")?;
     }
     for note in &plan.notes {
         writeln!(text, "\nNote: {}", on_one_line(note))?;

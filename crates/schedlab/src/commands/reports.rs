@@ -69,7 +69,8 @@ pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
 fn end(directory: &Path) -> Result<()> {
     let mut campaign = Campaign::open(directory)?;
     if campaign.state() == CampaignState::Unfinished {
-        let why = format!("ended on purpose after {} trials", campaign.record_count());
+        let trials = model::counted(campaign.record_count(), "trial");
+        let why = format!("ended on purpose after {trials}");
         campaign.mark_stopped_early(&why)?;
     }
     Ok(())

@@ -77,11 +77,14 @@ pub(crate) fn stamp(record: &mut Record, engine: Engine, crowd: Crowd, frames_wh
         record.note_fact(TrialFact::Emulated, detail);
     }
     if crowd.vcpus > crowd.host_cpus && !matches!(engine, Engine::Counting { .. }) {
-        let detail = format!("{} processors on {} CPUs", crowd.vcpus, crowd.host_cpus);
+        let (processors, cpus) =
+            (model::counted(crowd.vcpus, "processor"), model::counted(crowd.host_cpus, "CPU"));
+        let detail = format!("{processors} on {cpus}");
         record.caveats.push(Caveat::new(CaveatCode::Overcommit, detail));
     }
     if frames_while_running > 0 {
-        let detail = format!("{frames_while_running} frames came or went while the workload ran");
+        let frames = model::counted(frames_while_running, "frame");
+        let detail = format!("{frames} came or went while the workload ran");
         record.caveats.push(Caveat::new(CaveatCode::Interference, detail));
     }
 }

@@ -1,6 +1,7 @@
 //! What a reader should take home: the winner, by how much, how sure, and what speaks against it.
 
 use crate::checks::{CheckState, CheckWithCaveats, checks_with_caveats};
+use crate::counts;
 use crate::emulated::mark;
 use crate::observed::Provenance;
 use crate::quantities::{NO_INTERVAL, bracketed, confidence, estimate};
@@ -195,17 +196,17 @@ pub(super) fn winner(report: &Report) -> String {
             .to_owned(),
         Some(Tally { subject, better, worse: 0, asked }) => say!(
             language,
-            "{subject}, better in {better} of {asked} comparisons and worse in none",
+            "{subject}, better in {better} of {comparisons} and worse in none",
             subject,
             better,
-            asked
+            comparisons = counts::comparisons(asked, language)
         ),
         Some(Tally { subject, better, worse, asked }) => say!(
             language,
-            "{subject} at most: better in {better} of {asked} comparisons, and worse in {worse}",
+            "{subject} at most: better in {better} of {comparisons}, and worse in {worse}",
             subject,
             better,
-            asked,
+            comparisons = counts::comparisons(asked, language),
             worse
         ),
     };

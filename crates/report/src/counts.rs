@@ -1,0 +1,40 @@
+//! How many of what: `1 block`, `3 blocks`.
+
+use phrases::{Language, counted};
+
+pub(crate) fn blocks(count: usize, language: Language) -> String {
+    counted!(language, count, "1 block", "{count} blocks")
+}
+
+pub(crate) fn comparisons(count: usize, language: Language) -> String {
+    counted!(language, count, "1 comparison", "{count} comparisons")
+}
+
+/// Pairs of blocks.
+pub(crate) fn pairs(count: usize, language: Language) -> String {
+    counted!(language, count, "1 pair", "{count} pairs")
+}
+
+pub(crate) fn records(count: usize, language: Language) -> String {
+    counted!(language, count, "1 record", "{count} records")
+}
+
+pub(crate) fn replicates(count: usize, language: Language) -> String {
+    counted!(language, count, "1 replicate", "{count} replicates")
+}
+
+pub(crate) fn runs(count: usize, language: Language) -> String {
+    counted!(language, count, "1 run", "{count} runs")
+}
+
+pub(crate) fn subjects(count: usize, language: Language) -> String {
+    counted!(language, count, "1 subject", "{count} subjects")
+}
+
+pub(crate) fn trials(count: u64, language: Language) -> String {
+    counted!(language, count, "1 trial", "{count} trials")
+}
+
+pub(crate) fn workloads(count: usize, language: Language) -> String {
+    counted!(language, count, "1 workload", "{count} workloads")
+}
