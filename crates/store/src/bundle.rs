@@ -22,7 +22,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use sys::{Draft, open_regular};
@@ -220,18 +220,28 @@ impl OpenBundle {
         self.file.rewind().map_err(|error| unreadable(&self.path, &error))?;
         let mut source = Hashed { source: &self.file, hash: Sha256::new(), size: 0 };
         let unpacked = unpack_from(&mut source, directory).map_err(|trouble| {
-            let (why, remedy) = match trouble {
+            let (kind, why, remedy) = match trouble {
+                Trouble::Foreign(why) => {
+                    (ErrorKind::Usage, why, "give a file that `schedlab bundle` wrote")
+                }
+                Trouble::Bundle(why) if !begins_as_gzip(&self.file) => (
+                    ErrorKind::Usage,
+                    format!("it is no bundle: {why}"),
+                    "give a file that `schedlab bundle` wrote",
+                ),
                 Trouble::Bundle(why) => (
+                    ErrorKind::Environment,
                     why,
                     "give a file that `schedlab bundle` wrote, and ask for it again where it was damaged",
                 ),
                 Trouble::Directory(error) => (
+                    ErrorKind::Environment,
                     format!("cannot write into {}: {error}", directory.display()),
                     "make room there, or set TMPDIR to a directory with room",
                 ),
             };
             let attempted = format!("cannot unpack {}", self.path.display());
-            Error::new(ErrorKind::Environment, attempted, why, remedy)
+            Error::new(kind, attempted, why, remedy)
         })?;
         self.unpacked = Some(packed(source.size, source.hash));
         Ok(unpacked)
@@ -270,6 +280,8 @@ impl<R: Read> Read for Hashed<R> {
 #[derive(Debug)]
 enum Trouble {
     Bundle(String),
+    /// It is an archive, and of something else.
+    Foreign(String),
     /// The bundle may be sound.
     Directory(io::Error),
 }
@@ -278,6 +290,12 @@ impl<T: Into<String>> From<T> for Trouble {
     fn from(why: T) -> Self {
         Self::Bundle(why.into())
     }
+}
+
+/// Whether a file begins as what gzip packs (RFC 1952): anything else is no damaged bundle.
+fn begins_as_gzip(file: &File) -> bool {
+    let mut magic = [0; 2];
+    file.read_exact_at(&mut magic, 0).is_ok() && magic == [0x1f, 0x8b]
 }
 
 fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpacked, Trouble> {
@@ -292,7 +310,8 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
     if first.path_bytes() != MANIFEST.as_bytes()
         || first.header().entry_type() != EntryType::Regular
     {
-        return Err(format!("it does not begin with {MANIFEST}").into());
+        let why = format!("it is no bundle: it does not begin with {MANIFEST}");
+        return Err(Trouble::Foreign(why));
     }
     BUNDLE_MANIFEST_BYTES.check(first.size()).map_err(|over| over.to_string())?;
     let (manifest, mut problems) = read_manifest(first)?;
@@ -532,7 +551,7 @@ mod tests {
     /// Why a bundle is not unpacked.
     fn refusal(bytes: &[u8], target: &Path) -> String {
         match unpack_from(bytes, target).unwrap_err() {
-            Trouble::Bundle(why) => why,
+            Trouble::Bundle(why) | Trouble::Foreign(why) => why,
             Trouble::Directory(error) => panic!("{error}"),
         }
     }
@@ -759,7 +778,7 @@ mod tests {
             match unpack_from(bytes, target.path()) {
                 Ok(unpacked) => unpacked.problems.join("\n"),
                 Err(Trouble::Bundle(why)) => why,
-                Err(Trouble::Directory(error)) => panic!("{error}"),
+                Err(other) => panic!("{other:?}"),
             }
         };
         let manifest = |bytes: u64| {

@@ -12,6 +12,11 @@ use sys::{FileAccess, Files, HostFiles};
 /// What to do where something else has the place of a file.
 const NOT_A_FILE: &str = "look who put it there; give a file, or bring it back from a copy";
 
+/// What to do where something cannot be made or written because of the directory that it lies in.
+const NO_DIRECTORY: &str = "make the directory that it is to lie in, or give another path";
+/// What to do where a directory has the place of a file that is to be written.
+const A_DIRECTORY: &str = "it is a directory: give the name of a file in it";
+
 /// What to do about an I/O error, where its kind tells.
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
@@ -37,7 +42,18 @@ fn remedy(error: &io::Error) -> &'static str {
 /// An I/O error with what was attempted on which path.
 pub fn failed(action: &str, path: &Path, error: &io::Error) -> Error {
     let attempted = format!("cannot {action} {}", path.display());
-    Error::new(ErrorKind::Environment, attempted, error, remedy(error))
+    let remedy = match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            if matches!(action, "create" | "write") =>
+        {
+            NO_DIRECTORY
+        }
+        io::ErrorKind::IsADirectory if action == "write" && error.raw_os_error().is_some() => {
+            A_DIRECTORY
+        }
+        _ => remedy(error),
+    };
+    Error::new(ErrorKind::Environment, attempted, error, remedy)
 }
 
 /// The same of what is only read: no other place to write to would help.
@@ -228,6 +244,21 @@ mod tests {
         assert_eq!(fs::metadata(&document).unwrap().permissions().mode() & 0o022, 0);
         assert_eq!(fs::read(&beside).unwrap(), b"theirs");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2, "no draft is left");
+    }
+
+    #[test]
+    fn what_cannot_be_written_where_it_was_asked_for_says_what_to_do() {
+        let home = tempfile::tempdir().unwrap();
+        let absent = replace(&home.path().join("absent"), "state.json", b"one").unwrap_err();
+        assert_eq!(absent.remedy, NO_DIRECTORY);
+        fs::write(home.path().join("file"), "one").unwrap();
+        let below = make_directories(&HostFiles, &home.path().join("file/results")).unwrap_err();
+        assert_eq!(below.remedy, NO_DIRECTORY);
+        fs::create_dir(home.path().join("directory")).unwrap();
+        let taken = replace(home.path(), "directory", b"one").unwrap_err();
+        assert_eq!(taken.remedy, A_DIRECTORY);
+        let kernel = make_directories(&HostFiles, Path::new("/proc/results")).unwrap_err();
+        assert!(!kernel.remedy.is_empty(), "{kernel}");
     }
 
     #[test]

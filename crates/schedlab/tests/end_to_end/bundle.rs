@@ -290,9 +290,24 @@ fn what_is_damaged_or_no_bundle_is_an_error_that_says_so() {
     bench.expect(1, &["verify", &text(&damaged)]);
     fs::write(&damaged, "a letter").unwrap();
     let output = bench.run(&["verify", &text(&damaged)]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("cannot unpack"), "{}", errors(&output));
+    bench.expect(2, &["show", &text(&damaged)]);
     bench.expect(2, &["verify", "/nonexistent/bundle"]);
+}
+
+#[test]
+fn what_cannot_be_written_where_it_was_asked_for_says_what_to_do() {
+    let (bench, _) = bundled();
+    let directory = format!("{}/", bench.path().display());
+    for (command, output, remedy) in [
+        ("report", directory.as_str(), "give the name of a file in it"),
+        ("bundle", "/nonexistent/x", "make the directory that it is to lie in"),
+    ] {
+        let refused = bench.run(&[command, "last", "--output", output]);
+        assert_eq!(refused.status.code(), Some(1), "{command}");
+        assert!(errors(&refused).contains(remedy), "{command}: {}", errors(&refused));
+    }
 }
 
 /// Clears a screen, sets a clipboard, changes colours (C1), turns letters round, and goes on with what

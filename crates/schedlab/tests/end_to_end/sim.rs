@@ -286,7 +286,7 @@ fn a_template_plans_without_problems() {
     let file = bench.path().join("mine.toml").display().to_string();
     bench.expect(0, &["new", &file]);
     bench.expect(0, &["plan", &file]);
-    bench.expect(1, &["new", &file]);
+    bench.expect(2, &["new", &file]);
 }
 
 #[test]
