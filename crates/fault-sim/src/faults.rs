@@ -112,7 +112,12 @@ impl Faults {
 
     /// This operation fails, and no other.
     pub(crate) fn failing_at(operation: u64) -> Self {
-        Self { errors: BTreeMap::from([(operation, EIO)]), ..Self::default() }
+        Self::failing_with(operation, EIO)
+    }
+
+    /// The same with this number of errno(3), where one is that the operation can have.
+    pub(crate) fn failing_with(operation: u64, number: i32) -> Self {
+        Self { errors: BTreeMap::from([(operation, number)]), ..Self::default() }
     }
 
     /// This operation and the next one fail.

@@ -9,6 +9,8 @@
 #[cfg(test)]
 mod attempt_faults;
 #[cfg(test)]
+mod campaign_calls;
+#[cfg(test)]
 mod campaign_runs;
 #[cfg(test)]
 mod disk;
@@ -37,6 +39,8 @@ mod record_damage;
 #[cfg(test)]
 mod record_faults;
 #[cfg(test)]
+mod record_flaws;
+#[cfg(test)]
 mod restore_schedule;
 #[cfg(test)]
 mod schedule;
@@ -44,3 +48,5 @@ mod schedule;
 mod schedules;
 #[cfg(test)]
 mod simulated_files;
+#[cfg(test)]
+mod stored_campaign;
