@@ -27,6 +27,8 @@ mod journal_faults;
 #[cfg(test)]
 mod journal_schedule;
 #[cfg(test)]
+mod journal_words;
+#[cfg(test)]
 mod kernel;
 #[cfg(test)]
 mod machine;

@@ -204,12 +204,12 @@ impl SimulatedMachine {
         let mut state = self.state();
         let Some(file) = state.journal() else { return };
         let text = state.disk.bytes(file).to_owned();
-        let Some((bytes, damage)) = damaged(&text, random) else { return };
-        state.tell(|| format!("-- damage of the journal: {damage:?}"));
-        if let Some(why) = unseen(&text, &bytes) {
-            state.blame(format!("{why} ({damage:?})"));
+        let Some(found) = damaged(&text, random) else { return };
+        state.tell(|| format!("-- damage of the journal: {:?}", found.damage));
+        if let Some(why) = unseen(&text, &found) {
+            state.blame(format!("{why} ({:?})", found.damage));
         }
-        state.disk.exchange(file, bytes);
+        state.disk.exchange(file, found.bytes);
         state.is_harmed = true;
     }
 
