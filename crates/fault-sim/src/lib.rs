@@ -45,6 +45,8 @@ mod record_flaws;
 #[cfg(test)]
 mod restore_schedule;
 #[cfg(test)]
+mod restore_words;
+#[cfg(test)]
 mod schedule;
 #[cfg(test)]
 mod schedules;

@@ -6,6 +6,7 @@ use crate::faults::Faults;
 use crate::kernel::{AUTOGROUP, BASE_SLICE, Coupling, KNOBS, Knobs, MIGRATION_COST, THP};
 use crate::machine::{Death, SimulatedMachine};
 use crate::random::Random;
+use executor::JournalEntry;
 use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -24,6 +25,8 @@ const MOST_STORES: usize = 6;
 const STORED_BLOCKS: u32 = 4;
 /// What transparent huge pages may be that no subject has.
 const OTHER_THP: [&str; 2] = ["always", "madvise"];
+/// What a guardian notes where the journal is not as its writer left it.
+const TOLD_OF_HARM: &str = "it was deleted, replaced or damaged while a campaign ran";
 /// Restores after which nothing may be left.
 const MOST_RESTORES: usize = 3;
 
@@ -251,10 +254,34 @@ impl Schedule {
             self.machine.state().is_harmed = was_harmed;
         } else if is_watched {
             let faults = Faults::drawn(&mut self.random, OPERATIONS_OF_RESTORE);
+            let told = self.told_of_harm();
             self.process(faults, |campaign| campaign.guard().is_some())?;
+            self.check_guarded(told);
         }
         self.machine.end_guardian();
         Ok(())
+    }
+
+    /// How often the journal says that a guardian found it harmed.
+    fn told_of_harm(&self) -> usize {
+        let machine = self.machine.machine();
+        let journal = self.machine.undisturbed(|| executor::Journal::read(&machine));
+        let is_told = |entry: &&JournalEntry| match entry {
+            JournalEntry::LeftAlone { line, .. } => line.contains(TOLD_OF_HARM),
+            _ => false,
+        };
+        journal.map_or(0, |text| text.entries.iter().filter(is_told).count())
+    }
+
+    /// Where nothing failed and nobody touched the journal, its guardian, which has told so often
+    /// of harm before, has nothing to tell of it.
+    fn check_guarded(&self, told: usize) {
+        let state = self.machine.state();
+        let is_untouched = !state.is_harmed && state.failures == 0;
+        drop(state);
+        if is_untouched && self.told_of_harm() > told {
+            self.machine.blame("a guardian tells of harm that nobody did to the journal");
+        }
     }
 
     /// A guardian that nothing happens to needs no journal: its copy is as good, and what was done
