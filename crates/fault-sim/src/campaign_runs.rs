@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io::{BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use store::{Attempts, Campaign, CampaignState, load_on};
+use store::{Attempts, Campaign, CampaignState, fingerprint_digest, load_on};
 
 /// What the plan is said to be made from.
 const ORIGIN: &str = "title = \"faults\"\n";
@@ -27,6 +27,8 @@ const ORIGIN: &str = "title = \"faults\"\n";
 const BEGAN_UNIX_NS: u64 = 1_795_000_000_000_000_000;
 /// Values of a record that only stores; more than a sector of text.
 const STORED_VALUES: u32 = 90;
+/// How the line begins that tells of a torn record behind those of a campaign that goes on.
+const TORN_LINE: &str = "the record after number ";
 /// What the next record may take.
 const RECORD_SPACE: u64 = 16 << 10;
 /// What a campaign may have in its directory.
@@ -316,6 +318,7 @@ impl CampaignRuns {
                 self.share(&trial.subject.id);
             }
         })?;
+        self.check_changed_level(&record.outcome, &trial.subject.id);
         let is_completed = record.outcome == Outcome::Completed;
         if is_completed && !was_settled {
             self.machine.blame("a trial without its levels is complete");
@@ -365,6 +368,23 @@ impl CampaignRuns {
         }
     }
 
+    /// A level that the kernel changed is told with what was written, and to which file.
+    fn check_changed_level(&self, outcome: &Outcome, subject: &str) {
+        let Outcome::Invalid { detail, .. } = outcome else { return };
+        // What is written back before a level is set is not its value.
+        if !detail.contains(", the kernel keeps ") || detail.contains("could not be undone") {
+            return;
+        }
+        let wanted = LEVELS.iter().find(|(id, _)| *id == subject).map_or(&[][..], |(_, it)| *it);
+        let is_told = |(factor, level, path, value): &FactorLevel| {
+            let words = format!("{factor} = {level}: wrote {value} to {path}, the kernel keeps ");
+            detail.contains(&words)
+        };
+        if !wanted.iter().any(is_told) {
+            self.machine.blame(format!("no level of {subject} is told by: {detail}"));
+        }
+    }
+
     /// Nobody else may begin while a campaign runs (invariant 5).
     fn check_lock(&self) {
         let machine = self.machine.machine();
@@ -396,6 +416,14 @@ impl CampaignRuns {
         }
         for flaw in &loaded.flaws {
             self.machine.blame(format!("evidence that nobody touched is flawed: {}", flaw.detail));
+        }
+        for unbound in loaded.unbound.iter().filter(|line| !line.starts_with(TORN_LINE)) {
+            self.machine.blame(format!("evidence that nobody touched is not bound: {unbound}"));
+        }
+        let environment = loaded.environment.as_ref().map(fingerprint_digest);
+        let is_own = |record: &Record| environment.as_deref() == Some(record.fingerprint.as_str());
+        if !loaded.records.iter().all(is_own) {
+            self.machine.blame("a record does not name the machine that it was made on");
         }
     }
 
