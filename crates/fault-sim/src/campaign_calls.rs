@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use store::{Attempts, Campaign, CampaignState, failed};
+use store::{Attempts, Campaign, CampaignState, failed, load_on};
 
 /// More operations than opening, or making, a campaign without faults takes.
 const OPERATIONS: u64 = 60;
@@ -83,7 +83,7 @@ fn a_campaign_is_discarded_with_all_that_was_made_for_it_unless_it_has_a_record(
     assert_eq!(machine.state().disk.node(&results()), None);
     let stored = StoredCampaign::with_records(1, false);
     let error = stored.open().discard().unwrap_err();
-    assert_eq!(error.cause, "it holds 1 records");
+    assert_eq!(error.cause, "it holds 1 record");
     assert_eq!(stored.load().records.len(), 1);
 }
 
@@ -101,6 +101,28 @@ fn a_torn_record_is_cut_off_and_told_once_for_good() {
         let loaded = stored.load();
         assert_eq!(loaded.caveats, [Caveat::new(CaveatCode::TornRecord, torn)]);
         assert_eq!(loaded.unbound, [""; 0]);
+    }
+}
+
+#[test]
+fn zeros_tear_the_last_line_although_it_has_its_end_and_break_every_other_one() {
+    let stored = StoredCampaign::with_records(2, false);
+    let lines = stored.lines();
+    stored.edit("records.jsonl", format!("{}half\0\n", lines.concat()));
+    let torn = "line 3 of records.jsonl ended after 6 bytes and was dropped";
+    assert_eq!(stored.load().caveats, [Caveat::new(CaveatCode::TornRecord, torn)]);
+    assert_eq!(stored.open().record_count(), 2);
+    assert_eq!(stored.lines(), lines);
+    for (at, text) in [
+        (1, format!("half\0\n{}", lines.concat())),
+        (2, format!("{}{{}}\n{}", lines[0], lines[1])),
+        (3, format!("{}{}{{}}\n", lines[0], lines[1])),
+    ] {
+        stored.edit("records.jsonl", text);
+        let error = load_on(&*stored.machine.files(), &stored.directory).unwrap_err();
+        let records = stored.directory.join("records.jsonl");
+        let attempted = format!("cannot understand line {at} of {}", records.display());
+        assert_eq!(error.attempted, attempted);
     }
 }
 
@@ -233,7 +255,7 @@ fn directories_that_are_made_for_a_campaign_survive_a_cut_of_power_with_it() {
         let directory = campaign.directory().to_owned();
         drop(campaign);
         machine.lose_power();
-        let loaded = store::load_on(&*machine.files(), &directory);
+        let loaded = load_on(&*machine.files(), &directory);
         assert_eq!(loaded.unwrap().records.len(), 1, "{seed}");
     }
 }
@@ -274,7 +296,7 @@ fn the_remedy_of_an_operation_that_fails_is_that_of_its_error() {
         (from(libc::EACCES), "choose a results directory that you may write"),
         (from(libc::EROFS), "choose a results directory that you may write"),
         (from(libc::EEXIST), "give another name, or remove that one first"),
-        (from(libc::EISDIR), ""),
+        (from(libc::EISDIR), "it is a directory: give the name of a file in it"),
         (from(libc::EINVAL), ""),
         (from(libc::EIO), ""),
         (io::Error::new(io::ErrorKind::InvalidInput, "it is a socket"), place),
@@ -291,7 +313,7 @@ fn records_that_may_not_be_read_are_told_with_what_helps() {
     let refused = |number: i32| {
         let remedies = (1..=OPERATIONS).filter_map(|at| {
             stored.machine.begin_process(Faults::failing_with(at, number));
-            let loaded = store::load_on(&*stored.machine.files(), &stored.directory);
+            let loaded = load_on(&*stored.machine.files(), &stored.directory);
             stored.machine.end_process();
             loaded.err().map(|error| error.remedy)
         });
