@@ -280,7 +280,7 @@ impl<R: Read> Read for Hashed<R> {
 #[derive(Debug)]
 enum Trouble {
     Bundle(String),
-    /// It is an archive, and of something else.
+    /// It is an archive, and has no manifest anywhere.
     Foreign(String),
     /// The bundle may be sound.
     Directory(io::Error),
@@ -310,8 +310,15 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
     if first.path_bytes() != MANIFEST.as_bytes()
         || first.header().entry_type() != EntryType::Regular
     {
-        let why = format!("it is no bundle: it does not begin with {MANIFEST}");
-        return Err(Trouble::Foreign(why));
+        let is_manifest =
+            |path: &[u8]| path.rsplit(|byte| *byte == b'/').next() == Some(MANIFEST.as_bytes());
+        let has_manifest = is_manifest(&first.path_bytes())
+            || entries.any(|entry| entry.is_ok_and(|entry| is_manifest(&entry.path_bytes())));
+        return Err(if has_manifest {
+            format!("it does not begin with {MANIFEST}, as `schedlab bundle` packs it").into()
+        } else {
+            Trouble::Foreign(format!("it is no bundle: it has no {MANIFEST}"))
+        });
     }
     BUNDLE_MANIFEST_BYTES.check(first.size()).map_err(|over| over.to_string())?;
     let (manifest, mut problems) = read_manifest(first)?;
@@ -698,7 +705,8 @@ mod tests {
         let (regular, link) = (EntryType::Regular, EntryType::Symlink);
         let plan = named(&["plan.json"]);
         let cases: &[(&[TestEntry<'_>], &str)] = &[
-            (&[("plan.json", regular, b"y")], "does not begin with"),
+            (&[("plan.json", regular, b"y")], "it has no manifest.json"),
+            (&[(MANIFEST, link, b"")], "does not begin with"),
             (&[(MANIFEST, regular, b"{")], "manifest.json: "),
             (&[(MANIFEST, regular, &named(&["../evil"]))], "names \"../evil\""),
             (&[(MANIFEST, regular, &named(&["/etc/passwd"]))], "names \"/etc/passwd\""),
@@ -769,6 +777,21 @@ mod tests {
         let refusal = refusal(&with(BUNDLE_UNLISTED.most + 1), target.path());
         assert!(refusal.contains("more than 100 files"), "{refusal}");
         assert!(refusal.contains("limit BUNDLE_UNLISTED"), "{refusal}");
+    }
+
+    #[test]
+    fn a_bundle_that_was_packed_again_is_a_bundle_and_another_archive_is_none() {
+        let plan = ("./plan.json", EntryType::Regular, b"y".as_slice());
+        let text = named(&["plan.json"]);
+        let manifest = ("./manifest.json", EntryType::Regular, text.as_slice());
+        let target = tempfile::tempdir().unwrap();
+        let unpacked = |entries: &[TestEntry<'_>]| unpack_from(&*archive(entries), target.path());
+        for entries in [&[manifest, plan], &[plan, manifest]] {
+            let trouble = unpacked(entries).unwrap_err();
+            assert!(matches!(trouble, Trouble::Bundle(_)), "{trouble:?}");
+        }
+        let trouble = unpacked(&[plan]).unwrap_err();
+        assert!(matches!(trouble, Trouble::Foreign(_)), "{trouble:?}");
     }
 
     #[test]
