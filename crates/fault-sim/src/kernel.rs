@@ -1,6 +1,7 @@
 //! Settings of a kernel, as its files show and take them: choices in brackets, numbers that are
 //! clamped, and slices that hotplug rescales (update_sysctl in kernel/sched/fair.c, 6.12).
 
+use crate::extra_files::ExtraFiles;
 use crate::random::Random;
 use libc::{EBUSY, EINVAL, ENOENT};
 use std::collections::BTreeMap;
@@ -44,6 +45,8 @@ pub(crate) struct SimulatedKernel {
     refused: Option<&'static str>,
     /// When the process that runs began, in clock ticks since boot; none where none runs.
     process: Option<u64>,
+    /// What a test put there.
+    extra: ExtraFiles,
 }
 
 impl SimulatedKernel {
@@ -52,9 +55,15 @@ impl SimulatedKernel {
         let highest_cost_ns = if random.one_in(4) { 1_000_000 } else { u64::from(u32::MAX) };
         let is_coupled = random.one_in(8);
         let coupling = if is_coupled { Coupling::SliceAfterCost } else { Coupling::None };
-        let (refused, process) = (None, None);
-        let mut kernel =
-            Self { knobs: defaults(), boot: 0, highest_cost_ns, coupling, refused, process };
+        let mut kernel = Self {
+            knobs: defaults(),
+            boot: 0,
+            highest_cost_ns,
+            coupling,
+            refused: None,
+            process: None,
+            extra: ExtraFiles::default(),
+        };
         kernel.reboot(random);
         kernel
     }
@@ -115,6 +124,11 @@ impl SimulatedKernel {
         format!("boot-{}", self.boot)
     }
 
+    /// The files that a test puts there.
+    pub(crate) fn extra(&mut self) -> &mut ExtraFiles {
+        &mut self.extra
+    }
+
     /// A process begins, or the one that runs ends.
     pub(crate) fn set_process(&mut self, start_ticks: Option<u64>) {
         self.process = start_ticks;
@@ -135,13 +149,21 @@ impl SimulatedKernel {
             ONLINE | PRESENT => "0-1".to_owned(),
             BOOT_ID => self.boot_id(),
             _ if path == stat_path() => self.process.map(stat).ok_or(ENOENT)?,
-            path => value(path)?,
+            path => self.extra.text(path).unwrap_or_else(|| value(path))?,
         };
         Ok(text + "\n")
     }
 
+    /// Whether a file or a directory has that name.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.extra.has(path) || self.read(path).is_ok()
+    }
+
     /// Writes a setting.
     pub(crate) fn write(&mut self, path: &str, text: &str) -> Result<(), i32> {
+        if self.extra.write(path, text.trim()) {
+            return Ok(());
+        }
         let knob = *KNOBS.iter().find(|knob| **knob == path).ok_or(ENOENT)?;
         if self.refused == Some(knob) {
             return Err(EBUSY);

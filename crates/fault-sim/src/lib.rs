@@ -17,6 +17,8 @@ mod disk;
 #[cfg(test)]
 mod document_faults;
 #[cfg(test)]
+mod extra_files;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod full_disk;
@@ -54,3 +56,7 @@ mod schedules;
 mod simulated_files;
 #[cfg(test)]
 mod stored_campaign;
+#[cfg(test)]
+mod trial_factors;
+#[cfg(test)]
+mod trial_levels;

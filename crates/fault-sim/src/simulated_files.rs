@@ -114,7 +114,7 @@ impl Files for SimulatedMachine {
 
     fn exists(&self, path: &Path) -> bool {
         self.ask(path, |state| match of_kernel(path) {
-            Some(knob) => state.kernel.read(knob).is_ok(),
+            Some(knob) => state.kernel.has(knob),
             None => state.disk.node(path).is_some(),
         })
     }
