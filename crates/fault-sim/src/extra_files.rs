@@ -1,8 +1,9 @@
-//! Files of a simulated kernel that a test puts there beside its knobs: settings of devices, with
-//! what writing one does to another.
+//! Files of a simulated kernel that a test puts there beside its knobs: settings of devices with
+//! what writing one does to another, and the processes that `/proc` and control groups show.
 
 use libc::EPERM;
 use std::collections::BTreeMap;
+use sys::Machine;
 
 /// What writing a file does to another one.
 #[derive(Debug, Clone, Copy)]
@@ -21,13 +22,16 @@ enum Content {
     Text(String),
     /// The kernel shows it to nobody (EPERM).
     Locked,
+    /// The processes of a control group, of which those are shown that run.
+    Members(Vec<i32>),
 }
 
-/// Files that are put there.
+/// Files that are put there, and processes that are shown.
 #[derive(Debug, Default)]
 pub(crate) struct ExtraFiles {
     contents: BTreeMap<&'static str, Content>,
     effects: Vec<SideEffect>,
+    processes: Vec<i32>,
 }
 
 impl ExtraFiles {
@@ -41,9 +45,24 @@ impl ExtraFiles {
         self.contents.insert(path, Content::Locked);
     }
 
+    /// Puts the list of a control group's processes there.
+    pub(crate) fn put_members(&mut self, path: &'static str, members: &[i32]) {
+        self.contents.insert(path, Content::Members(members.to_owned()));
+    }
+
     /// From now on writing one file does this to another.
     pub(crate) fn add_effect(&mut self, effect: SideEffect) {
         self.effects.push(effect);
+    }
+
+    /// Shows a process of this machine in `/proc`.
+    pub(crate) fn show_process(&mut self, pid: i32) {
+        self.processes.push(pid);
+    }
+
+    /// Names of the processes that are shown in `/proc`.
+    pub(crate) fn process_names(&self) -> impl Iterator<Item = String> {
+        self.processes.iter().map(i32::to_string)
     }
 
     /// The text of a file, or why it is not shown; nothing where there is none of that name.
@@ -51,6 +70,10 @@ impl ExtraFiles {
         Some(match self.contents.get(path)? {
             Content::Text(text) => Ok(text.clone()),
             Content::Locked => Err(EPERM),
+            Content::Members(members) => {
+                let running = members.iter().filter(|pid| is_running(**pid));
+                Ok(running.map(i32::to_string).collect::<Vec<_>>().join("\n"))
+            }
         })
     }
 
@@ -81,4 +104,9 @@ impl ExtraFiles {
         }
         true
     }
+}
+
+/// Whether a process of this machine runs; one that has ended and is not reaped does not.
+pub(crate) fn is_running(pid: i32) -> bool {
+    Machine::host("").live_process(pid).is_some()
 }

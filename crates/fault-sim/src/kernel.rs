@@ -198,7 +198,8 @@ impl SimulatedKernel {
     pub(crate) fn names(&self, path: &str) -> Result<Vec<String>, i32> {
         match path {
             "/proc" => {
-                Ok(self.process.map(|_| std::process::id().to_string()).into_iter().collect())
+                let own = self.process.map(|_| std::process::id().to_string());
+                Ok(own.into_iter().chain(self.extra.process_names()).collect())
             }
             _ => Err(ENOENT),
         }

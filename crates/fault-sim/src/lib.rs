@@ -17,6 +17,8 @@ mod disk;
 #[cfg(test)]
 mod document_faults;
 #[cfg(test)]
+mod ended_processes;
+#[cfg(test)]
 mod extra_files;
 #[cfg(test)]
 mod faults;
