@@ -25,6 +25,8 @@ mod faults;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
+mod guardian_copies;
+#[cfg(test)]
 mod journal_damage;
 #[cfg(test)]
 mod journal_faults;

@@ -26,7 +26,7 @@ const STORED_BLOCKS: u32 = 4;
 /// What transparent huge pages may be that no subject has.
 const OTHER_THP: [&str; 2] = ["always", "madvise"];
 /// What a guardian notes where the journal is not as its writer left it.
-const TOLD_OF_HARM: &str = "it was deleted, replaced or damaged while a campaign ran";
+pub(crate) const TOLD_OF_HARM: &str = "it was deleted, replaced or damaged while a campaign ran";
 /// Restores after which nothing may be left.
 const MOST_RESTORES: usize = 3;
 
