@@ -128,6 +128,19 @@ fn an_end_that_no_torn_append_leaves_is_told() {
 }
 
 #[test]
+fn a_torn_append_behind_lines_that_cannot_be_read_has_the_number_that_follows_theirs() {
+    let begin = line(1) + &line(2);
+    for unread in ["x\n", "x\ny\n"] {
+        let lines = 2 + unread.len() as u64 / 2;
+        let torn = line(lines + 1);
+        let found = parse_journal(&format!("{begin}{unread}{}", &torn[..6]));
+        assert_eq!(found.entries, [group(9), group(9)]);
+        let wanted = if lines == 3 { "line 3" } else { "each of lines 3 to 4" };
+        assert_eq!(found.damaged, [format!("{wanted}: {CHECKSUM}")]);
+    }
+}
+
+#[test]
 fn lines_of_an_earlier_version_are_counted_and_none_stands_behind_one_with_a_number() {
     let entries = groups(3);
     let lines = earlier(&entries);
@@ -322,4 +335,14 @@ fn a_journal_that_cannot_be_read_is_neither_empty_nor_somebody_elses() {
         }
     }
     assert!(failed > 2, "{failed}");
+}
+
+#[test]
+fn a_journal_in_a_directory_that_others_may_write_is_not_believed() {
+    let machine = SimulatedMachine::new(1, false);
+    open(&machine).unwrap().append(&group(2)).unwrap();
+    machine.state().is_shared_with_others = true;
+    let error = Journal::read(&machine.machine()).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::RestoreIncomplete);
+    assert_eq!(error.attempted, format!("cannot believe the journal {}", path().display()));
 }

@@ -59,6 +59,8 @@ pub(crate) struct State {
     /// A sync that failed lost what it should have stored of the journal: after a cut of power it
     /// has holes.
     pub(crate) has_lost_journal: bool,
+    /// Another user could write in directories that are to be private: none is opened.
+    pub(crate) is_shared_with_others: bool,
     /// What broke a promise.
     violations: Vec<String>,
     told: Vec<String>,
@@ -89,6 +91,7 @@ impl SimulatedMachine {
             pipe: None,
             is_harmed: false,
             has_lost_journal: false,
+            is_shared_with_others: false,
             violations: Vec::new(),
             told: Vec::new(),
             is_traced,

@@ -278,6 +278,34 @@ fn what_somebody_else_set_stays_although_putting_back_another_setting_moves_it()
 }
 
 #[test]
+fn what_was_left_alone_is_left_alone_again_where_it_is_what_a_trial_had_set_it_to() {
+    let machine = machine();
+    change(&machine, CPU1, "0");
+    change(&machine, BASE_SLICE, "5000000");
+    let entries = [
+        &[
+            this_boot(&machine),
+            setting(0, ("online_cpus", 10), CPU1, ("1", "0")),
+            setting(1, ("base_slice", 50), BASE_SLICE, ("3000000", "2000000")),
+        ][..],
+        &made(0, "0")[..],
+        &made(1, "2000000")[..],
+    ]
+    .concat();
+    write_entries(&machine, &entries);
+    machine.state().kernel.refuse(Some(CPU1));
+    let report = restored(&machine, Faults::default()).unwrap();
+    assert_eq!((report.left_alone.len(), report.failed.len()), (1, 1), "{report:?}");
+    machine.state().kernel.refuse(None);
+    change(&machine, BASE_SLICE, "2000000");
+    let report = restored(&machine, Faults::default()).unwrap();
+    let line = format!("base_slice: {BASE_SLICE} = 5000000, but it is 2000000");
+    assert!(report.left_alone.contains(&line), "{report:?}");
+    let knobs = machine.state().kernel.knobs().clone();
+    assert_eq!([&knobs[CPU1], &knobs[BASE_SLICE]], ["1", "2000000"]);
+}
+
+#[test]
 fn a_journal_forgets_what_was_left_alone_once_it_was_told_and_nothing_else() {
     let some = || vec!["a line".to_owned()];
     let told = RestoreReport { left_alone: some(), ..RestoreReport::default() };

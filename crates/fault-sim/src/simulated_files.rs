@@ -72,6 +72,10 @@ impl Files for SimulatedMachine {
     }
 
     fn open_private(&self, path: &Path) -> io::Result<Box<dyn PrivateFiles>> {
+        if self.state().is_shared_with_others {
+            // As `sys::is_untrusted` knows it: no answer of the kernel.
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "others may write there"));
+        }
         self.perform((Operation::Look, path), |state, _| match state.disk.node(path) {
             Some(Node::Directory) => Ok(()),
             Some(Node::File(_)) => Err(libc::ENOTDIR),
