@@ -6,7 +6,8 @@ use crate::machine::{DATA, SimulatedMachine};
 use crate::stored_campaign::{MOMENT, StoredCampaign, plan, record, results};
 use contract::{ErrorKind, Result};
 use model::{
-    Attempt, Block, Caveat, CaveatCode, Fingerprint, RECORD_VALUES, Record, Resumption, Sample,
+    Attempt, Block, Caveat, CaveatCode, DOCUMENT_BYTES, Fingerprint, RECORD_VALUES, Record,
+    Resumption, Sample,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -162,6 +163,16 @@ fn records_that_the_machine_knew_are_missed_by_the_run_that_goes_on() {
 }
 
 #[test]
+fn a_campaign_that_was_counted_and_that_the_count_lacks_is_named() {
+    let attempt = Attempt { of_plan: 1, of_question: 1, since_unix_ns: 4 };
+    let stored = StoredCampaign::of(plan(1), |campaign| campaign.note_attempt(attempt).unwrap());
+    let attempts = attempts(&stored.machine);
+    let error = attempts.count(&plan(1), (&results(), "another"), 9).unwrap_err().to_string();
+    let begin = "it does not know test-19700101-000000-0001, which was counted and lies in ";
+    assert!(error.starts_with(begin), "{error}");
+}
+
+#[test]
 fn a_campaign_that_was_made_to_look_unfinished_keeps_the_end_that_it_had() {
     let stored = StoredCampaign::with_records(2, true);
     stored.replace("state.json", "\"state\": \"finished\"", "\"state\": \"unfinished\"");
@@ -243,6 +254,20 @@ fn a_document_of_a_format_that_is_not_known_is_refused_with_both_formats() {
     let error = Campaign::open_on(stored.machine.files(), &stored.directory).unwrap_err();
     let cause = "its format is `schedlab.state/99`, this program reads `schedlab.state/3`, ";
     assert!(error.cause.starts_with(cause), "{error:?}");
+}
+
+#[test]
+fn a_document_may_be_as_long_as_its_limit_and_no_longer() {
+    let stored = StoredCampaign::with_records(1, false);
+    let text = stored.text("state.json");
+    let begin = text.trim_end().strip_suffix('}').unwrap();
+    let most = usize::try_from(DOCUMENT_BYTES.most).unwrap();
+    for (length, is_read) in [(most, true), (most + 1, false)] {
+        let blanks = " ".repeat(length - begin.len() - 1);
+        stored.edit("state.json", format!("{begin}{blanks}}}"));
+        let opened = Campaign::open_on(stored.machine.files(), &stored.directory);
+        assert_eq!(opened.is_ok(), is_read, "{length} bytes");
+    }
 }
 
 #[test]

@@ -27,6 +27,8 @@ mod full_disk;
 #[cfg(test)]
 mod guardian_copies;
 #[cfg(test)]
+mod host_campaigns;
+#[cfg(test)]
 mod journal_damage;
 #[cfg(test)]
 mod journal_faults;
