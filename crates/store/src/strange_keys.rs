@@ -102,9 +102,10 @@ impl StrangeKeys {
     }
 
     fn note_written(&mut self, name: &str, text: &[u8], written: &str) {
-        let Ok(stored) = std::str::from_utf8(text) else { return };
+        // A parser does not look whether what it passes over is UTF-8.
+        let stored = String::from_utf8_lossy(text);
         let mut place = Vec::new();
-        self.compare((name, &mut place), JsonText::of(stored), JsonText::of(written));
+        self.compare((name, &mut place), JsonText::of(&stored), JsonText::of(written));
     }
 
     fn compare(
@@ -227,6 +228,15 @@ mod tests {
         let told = keys(1_000);
         assert_eq!((told.len(), told[19].as_str()), (21, "x: this version writes no key `k19`"));
         assert_eq!(told[20], "and 980 more keys that this version would not write");
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf_8_hide_no_key() {
+        let told = |text: &[u8]| strange_keys("x", text, &serde_json::json!({"a": {"b": 1}}));
+        let expected =
+            ["x: this version writes no key `note`", "x: this version writes no key `c`"];
+        assert_eq!(told(b"{\"note\": \"\xff\", \"a\": {\"b\": 1}, \"c\": 1}"), expected);
+        assert_eq!(told(b"{\"a\": {\"b\": 1}, \"none\": null}"), [""; 0]);
     }
 
     #[test]
