@@ -59,4 +59,4 @@ pub use own_directories::check_own_directories;
 pub use records::ReadPosition;
 pub use redaction::{KnownSecrets, SecretKind, redact};
 pub use stored_findings::save_findings;
-pub use strange_keys::unknown_keys;
+pub use strange_keys::{repeated_keys, unknown_keys};

@@ -1,5 +1,5 @@
-//! Keys of stored documents that this version would not write: readers pass over what they do not
-//! know, and what is passed over is bound to nothing.
+//! Keys of stored documents that this version would not write, or not twice: readers pass over what
+//! they do not know, and what is passed over is bound to nothing.
 
 use crate::documents::{EnvironmentDocument, StateDocument};
 use crate::durable::read_limited;
@@ -11,7 +11,7 @@ use model::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -20,7 +20,8 @@ const TOLD_AT_MOST: usize = 20;
 /// Characters of a key's place that are told.
 const LONGEST_PLACE: usize = 120;
 
-/// The keys of a campaign's documents that this version would not write, in one sentence each.
+/// The keys of a campaign's documents that this version would not write, or that stand twice, in one
+/// sentence each; and each list in place of an object, of which a reader takes the fields in order.
 /// A key without a value (`null`, `false`, 0 or nothing in it) is none: documents of earlier versions
 /// hold such. Nothing is told of a document that cannot be read: [`crate::load`] does.
 pub fn unknown_keys(directory: &Path) -> Vec<String> {
@@ -38,6 +39,26 @@ pub(crate) fn strange_keys<T: Serialize>(name: &str, text: &[u8], read: &T) -> V
     let mut strange = StrangeKeys::default();
     strange.note(name, text, read);
     strange.sentences()
+}
+
+/// The keys that stand twice in one object of a text, in one sentence each. Of these a reader takes the
+/// last, and a person may see the first.
+pub fn repeated_keys(name: &str, text: &[u8]) -> Vec<String> {
+    let mut strange = StrangeKeys::default();
+    // Compared with itself it has no other strange keys.
+    strange.note_written(name, text, &String::from_utf8_lossy(text));
+    strange.sentences()
+}
+
+/// What is strange at a place of a text.
+#[derive(Debug, Clone, Copy)]
+enum Strangeness {
+    /// A key that this version does not write.
+    Unknown,
+    /// A key that stands there before.
+    Repeated,
+    /// A list where this version writes an object.
+    List,
 }
 
 /// Keys that were found: so many of them are held as are told.
@@ -116,15 +137,20 @@ impl StrangeKeys {
     ) {
         if stored.is_object() && written.is_object() {
             let known: BTreeMap<_, _> = written.members().collect();
+            let mut seen = BTreeSet::new();
             for (key, value) in stored.members() {
+                let is_repeated = !seen.insert(key.clone());
                 place.push(key.into_owned());
                 match place.last().and_then(|key| known.get(key.as_str())) {
+                    _ if is_repeated => self.push(name, place, Strangeness::Repeated),
                     Some(written) => self.compare((name, &mut *place), value, *written),
                     None if is_empty(value) => {}
-                    None => self.push(name, place),
+                    None => self.push(name, place, Strangeness::Unknown),
                 }
                 place.pop();
             }
+        } else if stored.is_list() && written.is_object() {
+            self.push(name, place, Strangeness::List);
         } else if stored.is_list()
             && written.is_list()
             && stored.elements().count() == written.elements().count()
@@ -141,9 +167,9 @@ impl StrangeKeys {
         }
     }
 
-    fn push(&mut self, name: &str, place: &[String]) {
+    fn push(&mut self, name: &str, place: &[String], strangeness: Strangeness) {
         if self.told.len() < TOLD_AT_MOST {
-            self.told.push(sentence(name, &place.join("/")));
+            self.told.push(sentence(name, &place.join("/"), strangeness));
         } else {
             self.more += 1;
         }
@@ -159,9 +185,14 @@ impl StrangeKeys {
 }
 
 /// A key is somebody's text: it is cut, and cannot talk to a terminal.
-fn sentence(name: &str, place: &str) -> String {
+fn sentence(name: &str, place: &str, strangeness: Strangeness) -> String {
     let place: String = place.chars().take(LONGEST_PLACE).collect();
-    format!("{name}: this version writes no key `{}`", place.escape_debug())
+    let place = place.escape_debug();
+    match strangeness {
+        Strangeness::Unknown => format!("{name}: this version writes no key `{place}`"),
+        Strangeness::Repeated => format!("{name}: the key `{place}` stands twice"),
+        Strangeness::List => format!("{name}: this version writes no list as `{place}`"),
+    }
 }
 
 /// Whether a value says nothing.
@@ -237,6 +268,24 @@ mod tests {
             ["x: this version writes no key `note`", "x: this version writes no key `c`"];
         assert_eq!(told(b"{\"note\": \"\xff\", \"a\": {\"b\": 1}, \"c\": 1}"), expected);
         assert_eq!(told(b"{\"a\": {\"b\": 1}, \"none\": null}"), [""; 0]);
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_named_with_its_place_whatever_its_values_are() {
+        let text = br#"{"a": {"b": 2, "\u0062": 1}, "c": [{"d": 0}, {"d": 0, "d": 0}]}"#;
+        let read: serde_json::Value = serde_json::from_slice(text).unwrap();
+        let expected = ["x: the key `a/b` stands twice", "x: the key `c/1/d` stands twice"];
+        assert_eq!(strange_keys("x", text, &read), expected);
+        assert_eq!(repeated_keys("x", text), expected);
+        assert_eq!(repeated_keys("x", br#"{"a": {"b": 1}, "b": [{"a": 1}, {"a": 1}]}"#), [""; 0]);
+    }
+
+    #[test]
+    fn a_list_where_this_version_writes_an_object_is_named_and_one_of_lists_is_not() {
+        let read = serde_json::json!({"a": [{"b": 1}, [2]]});
+        let expected = ["x: this version writes no list as `a/0`"];
+        assert_eq!(strange_keys("x", br#"{"a": [[{"note": "good"}], [2]]}"#, &read), expected);
+        assert_eq!(strange_keys("x", br#"{"a": [{"b": 1}, [2]]}"#, &read), [""; 0]);
     }
 
     #[test]

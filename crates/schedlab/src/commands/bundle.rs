@@ -543,9 +543,10 @@ fn values_at_most(text: &[u8]) -> usize {
 fn differing(packed: &[u8], computed: &[u8]) -> Vec<String> {
     let parse = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes);
     match (parse(packed), parse(computed)) {
-        (Ok(packed), Ok(computed)) => {
+        (Ok(stored), Ok(computed)) => {
             let mut found = Vec::new();
-            compare("", &packed, &computed, &mut found);
+            compare("", &stored, &computed, &mut found);
+            found.extend(store::repeated_keys(FINDINGS, packed));
             found
         }
         (Err(error), _) | (_, Err(error)) => vec![format!("findings.json: {error}")],
@@ -611,6 +612,8 @@ mod tests {
             ]
         );
         assert_eq!(differing(packed, packed), [""; 0]);
+        let twice = differing(br#"{"a": 2, "a": 1}"#, br#"{"a": 1}"#);
+        assert_eq!(twice, ["findings.json: the key `a` stands twice"]);
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join(FINDINGS);
         std::fs::write(&file, packed).unwrap();

@@ -230,6 +230,12 @@ fn a_report_that_no_version_draws_of_such_a_campaign_is_no_part_of_it() {
     });
     let told = bench.expect(1, &["verify", &text(&keyed)]);
     assert!(told.contains("state.json: this version writes no key `audited_by`"), "{told}");
+    // Of two of one name the last is read, and nothing else says anything of the first.
+    let twice = forged(&bundle, "plan.json", |text| {
+        text.replacen("\"sim_effect\":", "\"sim_effect\": \"90%\", \"sim_effect\":", 1)
+    });
+    let told = bench.expect(1, &["verify", &text(&twice)]);
+    assert!(told.contains("levels/sim_effect` stands twice"), "{told}");
 }
 
 #[test]
