@@ -73,7 +73,7 @@ fn of_many_flaws_the_first_are_told_and_the_others_are_counted() {
     campaign.edit("records.jsonl", lines.concat());
     let told = campaign.told();
     assert_eq!(told.len(), 21, "{told:?}");
-    assert_eq!(told[20], "and 4 more");
+    assert_eq!(told[20], "4 more flaws of the records are not told one by one");
     let name = "the record in line 20 (block 3, baseline, wakeup)";
     assert_eq!(told[19], format!("{name} is not where it was written"));
     assert_eq!(campaign.load().broken_links.len(), 20);

@@ -221,8 +221,11 @@ impl Chained<'_> {
         flaws.extend(self.lost_end(state));
         let more = flaws.len().saturating_sub(TOLD_AT_MOST);
         flaws.truncate(TOLD_AT_MOST);
-        if more > 0 {
-            flaws.push(format!("and {more} more"));
+        // Reports have flaws in order of their words, so each says by itself what it is of.
+        match more {
+            0 => {}
+            1 => flaws.push("1 more flaw of the records is not told by itself".to_owned()),
+            more => flaws.push(format!("{more} more flaws of the records are not told one by one")),
         }
         flaws
     }
