@@ -202,6 +202,11 @@ impl OpenBundle {
                 "there is no such file",
                 "give a file that `schedlab bundle` wrote",
             ),
+            io::ErrorKind::IsADirectory => Error::usage(
+                format!("cannot read {}", path.display()),
+                "it is a directory, and a bundle is a file",
+                "give a file that `schedlab bundle` wrote: it packs a campaign's directory",
+            ),
             _ => unreadable(path, &error),
         })?;
         Ok(Self { file, path: path.to_owned(), unpacked: None })
@@ -605,6 +610,15 @@ mod tests {
             let mode = fs::metadata(target.join(name)).unwrap().permissions().mode();
             assert_eq!(mode & 0o7777, UNPACKED_MODE, "{name}");
         }
+    }
+
+    #[test]
+    fn a_directory_is_no_bundle_and_what_packs_one_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let error = OpenBundle::open(home.path()).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Usage, "{error}");
+        assert_eq!(error.cause, "it is a directory, and a bundle is a file");
+        assert!(error.remedy.contains("`schedlab bundle`"), "{error}");
     }
 
     #[test]
