@@ -288,7 +288,7 @@ fn findings(report: &Report) -> Option<Slide> {
             count
         ),
         count => {
-            counted!(language, count, "Appendix: all 1 finding", "Appendix: all {count} findings")
+            counted!(language, count, "Appendix: the finding", "Appendix: all {count} findings")
         }
     };
     let columns = vec![
@@ -334,7 +334,7 @@ fn caveats(report: &Report) -> Option<Slide> {
     let title = counted!(
         language,
         rows.len(),
-        "Appendix: 1 caveat and where they apply",
+        "Appendix: 1 caveat and where it applies",
         "Appendix: {count} caveats and where they apply"
     );
     let notes = language.word("Warnings that travel with records and findings.");
