@@ -169,10 +169,11 @@ pub(crate) fn intervals<'f>(
 }
 
 /// What percentages of these findings are percentages of, in one sentence with a blank before it;
-/// nothing where none has an effect. Effects are oriented, so of a metric that is better lower they
-/// are ratios of the reference's value to the subject's.
+/// nothing where none has an effect on its values: those of shares are on their odds, and say so.
+/// Effects are oriented, so of a metric that is better lower they are ratios of the reference's value
+/// to the subject's.
 pub(crate) fn percentages(findings: &Findings, language: Language) -> String {
-    if judged(findings).all(|finding| finding.effect.is_none()) {
+    if judged(findings).all(|finding| finding.effect.is_none() || finding.is_odds) {
         return String::new();
     }
     format!(" {}", language.word(OF_PERCENTAGES))

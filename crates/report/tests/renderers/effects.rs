@@ -168,6 +168,12 @@ fn each_format_that_people_read_says_once_what_its_percentages_are_of() {
     assert_eq!(notes.count(), 1);
     let nothing = campaign("nothing was compared", Vec::new(), Vec::new());
     assert!(!drawn(&nothing, "terminal", page(200)).contains("Percentages"));
+    let mut shares = mixed();
+    shares.findings.findings.iter_mut().for_each(|finding| finding.is_odds = true);
+    for format in ["terminal", "mail", "markdown", "pull-request"] {
+        let text = drawn(&shares, format, page(200));
+        assert!(!text.contains("Percentages"), "{format}: {text}");
+    }
     if has_page() {
         let lines = Deck::of(&told).lines(2);
         assert!(lines.iter().any(|line| line.contains(sentence)), "{lines:?}");
