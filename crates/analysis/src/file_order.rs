@@ -200,12 +200,14 @@ impl FileOrder {
         }
         let by_drift = test.map_or([false; 2], |test| self.by_drift(asked, &test, theta, alpha));
         let confounded = if *is_pure {
-            Some(format!(
-                "{in_order} all values of {} and all of {} follow each other, in each of {} strata",
-                question.reference,
-                question.subject,
-                self.strata.len()
-            ))
+            let told = format!(
+                "{in_order} all values of {} and all of {} follow each other",
+                question.reference, question.subject
+            );
+            Some(match self.strata.len() {
+                1 => told,
+                strata => format!("{told}, in each of {strata} strata"),
+            })
         } else {
             let is_told = by_drift != [false; 2] || self.is_unmixed(CONFOUNDED);
             is_told.then(|| {
@@ -281,4 +283,29 @@ fn centred(mut column: Vec<f64>, parts: &[Range<usize>]) -> Vec<f64> {
         of_part.iter_mut().for_each(|value| *value -= centre);
     }
     column
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_one_stratum_it_is_not_said_that_each_has_its_subjects_one_after_the_other() {
+        let (logs, places) = ([0.0; 3], [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]);
+        let sides = places.each_ref().map(|places| Executions { logs: &logs, places });
+        let question = fixtures::question("w", "m", "b", "a");
+        let asked = OrderedQuestion {
+            question: &question,
+            is_pure: true,
+            test: None,
+            has_drifted: &|| false,
+            origin: OrderOrigin::Rows,
+        };
+        let told = |strata: &[[Executions<'_>; 2]]| {
+            FileOrder::of(strata).unwrap().says(&asked, 0.02, 0.05).confounded.unwrap()
+        };
+        let follow = "in the file's order all values of a and all of b follow each other";
+        assert_eq!(told(&[sides]), follow);
+        assert_eq!(told(&[sides, sides]), format!("{follow}, in each of 2 strata"));
+    }
 }
