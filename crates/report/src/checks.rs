@@ -20,6 +20,10 @@ use phrases::{counted, noted, say};
 pub use state::{Check, CheckState};
 use state::{NO_TRIAL, NOTHING_RAN, not_observed, passed};
 
+/// Said of the one comparison that no test of its order was made of.
+const ONE_NOT_TESTED: &str =
+    noted!("0 of 1 comparison was tested for drift, order and likeness of neighbours");
+
 /// A check with the caveats that say what speaks against it; they decide nothing of it.
 #[derive(Debug)]
 pub(crate) struct CheckWithCaveats {
@@ -218,12 +222,15 @@ fn order_and_drift(report: &Report) -> (CheckState, String) {
             least = LEAST_TESTED
         )
     } else if !tested.is_all() {
-        say!(
-            language,
-            "{seen} of {all} comparisons were tested for drift, order and likeness of neighbours",
-            seen = tested.seen,
-            all = tested.of
-        )
+        match tested.of {
+            1 => language.word(ONE_NOT_TESTED).to_owned(),
+            all => say!(
+                language,
+                "{seen} of {all} comparisons were tested for drift, order and likeness of neighbours",
+                seen = tested.seen,
+                all
+            ),
+        }
     } else if !has_varied_order(report) {
         return not_observed(report, NOT_DRAWN);
     } else {

@@ -12,6 +12,11 @@ use std::collections::BTreeSet;
 const LEAST_OF_TWO: usize = 6;
 /// The same of more subjects, which have a covariate more.
 const LEAST_OF_MORE: usize = 7;
+/// Said where the one comparison has blocks enough.
+const ONE_WITHOUT_TEST: &str = noted!(
+    "0 of 1 comparison was tested for what ran before; its finding holds no such test, in however \
+     many blocks"
+);
 
 /// A pass where each comparison was tested, else why not: no result stands beside *not observed*.
 pub(super) fn state(report: &Report) -> (CheckState, String) {
@@ -29,24 +34,32 @@ pub(super) fn state(report: &Report) -> (CheckState, String) {
     };
     let language = report.language;
     let (tested, least) = (predecessor_tested(report), least(report));
-    let detail = if followed < least {
-        say!(
+    let blocks = counted!(language, followed, "1 block", "{count} blocks");
+    let detail = match (followed < least, tested.of) {
+        (true, 1) => say!(
+            language,
+            "0 of 1 comparison was tested for what ran before: of one the records show it for both \
+             subjects in {blocks}, and the test needs {least}",
+            blocks,
+            least
+        ),
+        (true, all) => say!(
             language,
             "{seen} of {all} comparisons were tested for what ran before: of one the records show \
              it for both subjects in {blocks}, and the test needs {least}",
             seen = tested.seen,
-            all = tested.of,
-            blocks = counted!(language, followed, "1 block", "{count} blocks"),
+            all,
+            blocks,
             least
-        )
-    } else {
-        say!(
+        ),
+        (false, 1) => language.word(ONE_WITHOUT_TEST).to_owned(),
+        (false, all) => say!(
             language,
             "{seen} of {all} comparisons were tested for what ran before; of the others the \
              findings hold no such test, in however many blocks",
             seen = tested.seen,
-            all = tested.of
-        )
+            all
+        ),
     };
     (CheckState::NotObserved, detail)
 }

@@ -392,7 +392,7 @@ fn order_and_drift_are_not_observed_in_fewer_blocks_than_their_tests_need() {
     let simulated = stored::simulated();
     assert_eq!(self::states(&simulated)["order and drift"], "not_observed", "six blocks");
     let told = detail(&simulated, "order and drift");
-    assert!(told.contains("0 of 1 comparisons were tested for what ran before"), "{told}");
+    assert!(told.contains("0 of 1 comparison was tested for what ran before"), "{told}");
     let mut booted = simulated;
     for record in &mut booted.records {
         record.boot_id = format!("{} {}", record.block, record.subject);
@@ -411,8 +411,8 @@ fn what_ran_before_is_said_to_be_untested_for_the_reason_that_applies() {
     }
     let last = booted.records.len() - 1;
     booted.records[last].boot_id = booted.records[last - 1].boot_id.clone();
-    let told = "0 of 1 comparisons were tested for what ran before: of one the records show it for \
-                both subjects in 0 blocks, and the test needs 6";
+    let told = "0 of 1 comparison was tested for what ran before: of one the records show it for both \
+                subjects in 0 blocks, and the test needs 6";
     let unseen = |told: &str| ("not_observed".to_owned(), told.to_owned());
     assert_eq!(check(&booted, "order and drift"), unseen(told));
     // A sitting before the first one, so that each of the six blocks has enough.
@@ -422,8 +422,8 @@ fn what_ran_before_is_said_to_be_untested_for_the_reason_that_applies() {
     for (sequence, record) in enough.records.iter_mut().enumerate() {
         record.sequence = sequence as u64;
     }
-    let told = "0 of 1 comparisons were tested for what ran before; of the others the findings hold \
-                no such test, in however many blocks";
+    let told = "0 of 1 comparison was tested for what ran before; its finding holds no such test, in \
+                however many blocks";
     assert_eq!(check(&enough, "order and drift"), unseen(told));
 }
 
