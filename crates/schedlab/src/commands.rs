@@ -13,6 +13,7 @@ mod context;
 mod dispatch;
 mod doctor;
 mod evidence;
+mod excerpts;
 mod explain;
 mod figures;
 mod gate;

@@ -2,6 +2,7 @@
 //! records give.
 
 use super::evidence::{self, Examined};
+use super::excerpts::excerpts;
 use super::manifest_fields::{self, FieldOutcome, redaction_sentence};
 use super::reports::{document, judged};
 use super::secrets;
@@ -570,21 +571,12 @@ fn compare(place: &str, packed: &Value, computed: &Value, found: &mut Vec<String
             }
         }
         _ if packed == computed => {}
-        _ => found.push(format!(
-            "findings.json {place} is {}, and the records give {}",
-            short(packed),
-            short(computed)
-        )),
-    }
-}
-
-/// A value in one line.
-fn short(value: &Value) -> String {
-    const LONGEST: usize = 60;
-    let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
+        _ => {
+            let [(packed, _), (computed, _)] = excerpts([packed.to_string(), computed.to_string()]);
+            found.push(format!(
+                "findings.json {place} is {packed}, and the records give {computed}"
+            ));
+        }
     }
 }
 

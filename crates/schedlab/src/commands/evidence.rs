@@ -3,6 +3,7 @@
 //! The experiment is planned again, with the options that the plan recorded. Where that cannot be
 //! done, or another version planned it, nothing is said against the plan: it is *not re-planned*.
 
+use super::excerpts::excerpts;
 use super::import_evidence;
 use super::planning::resolve;
 use crate::cli::Common;
@@ -13,8 +14,6 @@ use serde_json::Value;
 use std::path::Path;
 use store::{Attempts, HeldRecords, KnownRecords, LinkBreak, LoadedCampaign};
 
-/// Longest value that is told whole.
-const LONGEST: usize = 60;
 /// The key of a workload's parameters in a plan.
 const PARAMETERS: &str = "parameters";
 /// Keys that name an element of a list in a plan.
@@ -403,11 +402,10 @@ fn compare(place: &mut Vec<String>, stored: &Value, planned: &Value, found: &mut
             }
         }
         _ if stored == planned => {}
-        _ => found.push(Difference {
-            place: place.clone(),
-            stored: told(place, stored),
-            planned: told(place, planned),
-        }),
+        _ => {
+            let [stored, planned] = told(place, [stored, planned]);
+            found.push(Difference { place: place.clone(), stored, planned });
+        }
     }
 }
 
@@ -420,12 +418,21 @@ fn name_of(value: &Value) -> Option<&str> {
     NAMES.iter().find_map(|key| value.get(key)?.as_str())
 }
 
-/// A value in one line; of a list of things with names, these. What a redaction replaces by its place
-/// in a plan is quoted, and so is a part of a value: a part of a secret is not known for one.
-fn told(place: &[String], value: &Value) -> String {
+/// Two values in one line each. What a redaction replaces by its place in a plan is quoted, and so is a
+/// part of a value: a part of a secret is not known for one.
+fn told(place: &[String], values: [&Value; 2]) -> [String; 2] {
+    let [(one, is_one_quoted), (other, is_other_quoted)] =
+        values.map(|value| text_of(place, value));
+    let [(one, is_part_of_one), (other, is_part_of_other)] = excerpts([one, other]);
+    let shown = |text: String, is_quoted: bool| if is_quoted { quoted(&text) } else { text };
+    [shown(one, is_one_quoted || is_part_of_one), shown(other, is_other_quoted || is_part_of_other)]
+}
+
+/// A value in one line; of a list of things with names, these. Whether it is quoted.
+fn text_of(place: &[String], value: &Value) -> (String, bool) {
     let is_level = place.last().is_some_and(|name| Subject::is_parameter(name));
     let is_of_parameters = is_level || place.iter().any(|name| name == PARAMETERS);
-    let (text, is_quoted) = match value {
+    match value {
         Value::Null => ("absent".to_owned(), false),
         Value::String(text) => (text.clone(), is_of_parameters),
         Value::Array(list) if !list.is_empty() && names(list).iter().all(Option::is_some) => {
@@ -436,11 +443,6 @@ fn told(place: &[String], value: &Value) -> String {
         }
         Value::Object(_) => (value.to_string(), true),
         Value::Bool(_) | Value::Number(_) => (value.to_string(), false),
-    };
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => quoted(&format!("{}...", &text[..end])),
-        None if is_quoted => quoted(&text),
-        None => text,
     }
 }
 
@@ -500,8 +502,10 @@ mod tests {
 
     #[test]
     fn what_a_redaction_would_not_know_for_a_secret_is_quoted() {
-        let told = |place: &[&str], value: Value| {
-            told(&place.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), &value)
+        let told = |place: &[&str], value: Value| -> String {
+            let place: Vec<String> = place.iter().map(|name| (*name).to_owned()).collect();
+            let [told, _] = told(&place, [&value, &Value::Null]);
+            told
         };
         let directory = ["workloads", "a", "parameters", "directory", "text"];
         assert_eq!(told(&directory, "acme/x`y".into()), "`acme/x'y`");
@@ -512,8 +516,11 @@ mod tests {
         );
         assert_eq!(told(&["workloads", "a", "variants", "b"], json!({"x": 1})), "`{\"x\":1}`");
         assert_eq!(told(&["looks"], json!([{"x": 1}])), "`[{\"x\":1}]`");
-        let long = told(&["title"], "t".repeat(LONGEST + 1).into());
-        assert_eq!(long, format!("`{}...`", "t".repeat(LONGEST)));
+        let long = told(&["title"], "t".repeat(61).into());
+        assert_eq!(long, format!("`{}...`", "t".repeat(60)));
+        let long = |end: &str| Value::from(format!("{}{end}", "t".repeat(90)));
+        let [one, other] = super::told(&["title".to_owned()], [&long("one"), &long("two")]);
+        assert!(one.ends_with("tone`") && other.ends_with("ttwo`"), "{one} {other}");
         // These are replaced wherever they stand.
         assert_eq!(told(&["subjects"], json!([{"id": "a"}, {"id": "b"}])), "a, b");
         assert_eq!(told(&["subjects", "a", "levels", "nice"], "5".into()), "5");
