@@ -104,15 +104,21 @@ static __always_inline bool end_request(struct cpu_context *own, bool has_yielde
 }
 #define ve_of(account) 0
 
-/* The share of the period that a task has by its weight (sched_slice()). */
-static __always_inline u64 slice_ns(struct cpu_context *own, u64 weight)
+/* The share of the period that a task has by its weight among so many (sched_slice()). */
+static __always_inline u64 share_ns(u32 nr, u64 load, u64 weight)
 {
-	u64 period = own->nr * min_granularity_ns, slice;
+	u64 period = nr * min_granularity_ns, slice;
 
 	if (period < latency_ns)
 		period = latency_ns;
-	slice = period * weight / (own->load ?: 1);
+	slice = period * weight / (load ?: 1);
 	return slice < min_granularity_ns ? min_granularity_ns : slice;
+}
+
+/* The same of a queue, under its lock: others change nr and load one after the other. */
+static __always_inline u64 slice_ns(struct cpu_context *own, u64 weight)
+{
+	return share_ns(own->nr, own->load, weight);
 }
 
 static __always_inline u64 turn_ns(struct cpu_context *own, struct account *account)
@@ -242,7 +248,7 @@ void BPF_PROG(cfs_tick, struct task_struct *p)
 		return;
 	bring_up_to_date(cpu, own, now, &view);
 	first = first_key(cpu);
-	slice = slice_ns(own, view.account.weight);
+	slice = share_ns(view.nr, view.load, view.account.weight);
 	ran = view.account.turn_ns;
 	/* Also where nobody is in the queue: the kernel may have put somebody past it. */
 	is_over = ran > slice || (first != NONE && ran >= min_granularity_ns &&

@@ -90,6 +90,8 @@ static __always_inline void bring_up_to_date(s32 cpu, struct cpu_context *own, u
 			view->is_served = end_request(own, view->has_yielded);
 		view->account = own->account;
 		view->virtual_time = virtual_time(own);
+		view->load = own->load;
+		view->nr = own->nr;
 	}
 	read_state(own, now, first, &state);
 	bpf_spin_unlock(&own->lock);

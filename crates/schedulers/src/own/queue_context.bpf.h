@@ -44,10 +44,12 @@ struct queue_state {
 	u64 d;
 };
 
-/* What a choice is made from, read at once: the running task, and the virtual time. */
+/* What a choice is made from, read at once: the running task, the virtual time, the members. */
 struct view {
 	struct account account;
 	u64 virtual_time;
+	u64 load;
+	u32 nr;
 	bool is_candidate; /* the running task may go on */
 	bool has_yielded;
 	bool is_served; /* its request ended */
