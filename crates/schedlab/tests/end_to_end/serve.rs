@@ -535,7 +535,16 @@ fn live_run(
 #[test]
 fn a_run_is_watched_from_its_start_to_its_verdict() {
     let bench = Bench::new();
-    let (mut run, mut told, (host, token)) = live_run(&bench, MEASURED);
+    // Its first trial ends when it was seen, however late this test is told of it.
+    let seen = bench.path().join("seen");
+    let waiting = format!(
+        "#!/bin/sh\nsleep 0.3\nn=0\nwhile [ ! -e {} ] && [ $n -lt 1000 ]; do sleep 0.05; \
+         n=$((n + 1)); done\n",
+        seen.display()
+    );
+    let program = bench.program("waiting", &waiting);
+    let experiment = MEASURED.replace("sleep 0.3", &program);
+    let (mut run, mut told, (host, token)) = live_run(&bench, &experiment);
     let client = Client { host: &host, token: &token };
     let mut events = client.events();
     // Another one comes and goes without a word.
@@ -544,7 +553,10 @@ fn a_run_is_watched_from_its_start_to_its_verdict() {
     let mut is_seen_running = false;
     while let Some(snapshot) = events.next("snapshot") {
         let campaign = &snapshot["campaign"];
-        is_seen_running |= campaign["state"] == "running" && campaign["left_ms"].is_u64();
+        if campaign["state"] == "running" && campaign["left_ms"].is_u64() {
+            is_seen_running = true;
+            std::fs::write(&seen, "").unwrap();
+        }
         for one in campaign["verdicts"].as_array().into_iter().flatten() {
             let is_over = campaign["state"] == "finished";
             assert!(is_over || one["verdict"] == "inconclusive", "{campaign}");
