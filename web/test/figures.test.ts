@@ -155,6 +155,20 @@ describe("what bars are", () => {
     expect(early.effects[0]?.reading).toContain("They hold at every look together");
   });
 
+  test("is told only where there are some", () => {
+    const [one] = told;
+    if (!one?.effect) throw new Error("it has an effect");
+    const unvarying = { ...one, is_sequence: true, effect: { ...one.effect, low: one.effect.ratio, high: one.effect.ratio } };
+    for (const without of [{ ...one, effect: null }, unvarying]) {
+      const { reading } = forest([without]);
+      expect(reading).not.toContain("Bars are");
+      expect(reading).not.toContain("They hold at every look");
+      expect(reading).toContain("Symbol and word are the verdict,");
+      // Nor do findings without any have a say in the level of the others.
+      expect(forest([{ ...without, alpha: 0.2 }, { ...one, alpha: 0.05 }]).reading).toContain("Bars are 95 % intervals,");
+    }
+  });
+
   test("of several looks is told from the least to the most", () => {
     const looks = told.map((finding, place) => ({ ...finding, alpha: place === 0 ? 0.0125 : 0.05 }));
     expect(forest(looks).reading).toContain("Bars are 95–98.75 % intervals,");

@@ -3,7 +3,7 @@
 use crate::inputs::Inputs;
 use crate::quantities::value;
 use model::{Plan, Subject, TrialValue, Unit, WorkloadPlan, round_significant};
-use phrases::{Language, noted, say};
+use phrases::{Language, say};
 use serde::{Deserialize, Serialize};
 use stats::{mean, t_quantile};
 use std::collections::BTreeMap;
@@ -106,6 +106,11 @@ impl BlockMean {
 }
 
 impl Divided {
+    /// Whether it has no such part.
+    fn lacks(&self, part: &BreakdownPart) -> bool {
+        self.parts.iter().all(|known| known.metric != part.metric)
+    }
+
     /// `s1 13.4 us: exchange 5.20 us (39 %), to client 4.10 us (31 %)`.
     pub(crate) fn line(&self, unit: Unit) -> String {
         let part = |part: &BreakdownPart| {
@@ -137,8 +142,7 @@ impl Breakdown {
                 subject = first.subject
             )
         });
-        let is_new =
-            |part: &&BreakdownPart| first.parts.iter().all(|known| known.metric != part.metric);
+        let is_new = |part: &&BreakdownPart| first.lacks(part);
         let new = self.subjects.iter().skip(1).flat_map(|one| {
             let parts = one.parts.iter().filter(is_new).map(|part| {
                 let time = part.mean.words(self.unit, language);
@@ -150,6 +154,19 @@ impl Breakdown {
             parts.chain(more.map(|more| self.difference(one, more, language))).collect::<Vec<_>>()
         });
         change.into_iter().chain(new).collect()
+    }
+
+    /// Whether a part has an interval.
+    pub(crate) fn has_intervals(&self) -> bool {
+        let mut parts = self.subjects.iter().flat_map(|one| &one.parts);
+        parts.any(|part| part.mean.interval.is_some())
+    }
+
+    /// Whether its sentences tell an interval: that of a part that the first subject lacks.
+    pub(crate) fn tells_intervals(&self) -> bool {
+        let Some(first) = self.subjects.first() else { return false };
+        let mut parts = self.subjects.iter().flat_map(|one| &one.parts);
+        parts.any(|part| part.mean.interval.is_some() && first.lacks(part))
     }
 
     /// How much longer or shorter a subject's whole is than the first one's.
@@ -171,11 +188,16 @@ impl Breakdown {
     }
 }
 
-/// How its intervals are to be read.
-pub(crate) const LEGEND: &str = noted!(
-    "Means over blocks of each block's mean; parts add up to the whole. Intervals are Student's, \
-     95 %, each for itself."
-);
+/// How its numbers are to be read, and its intervals where there are any.
+pub(crate) fn legend(has_intervals: bool, language: Language) -> &'static str {
+    if has_intervals {
+        return language.word(
+            "Means over blocks of each block's mean; parts add up to the whole. Intervals are \
+             Student's, 95 %, each for itself.",
+        );
+    }
+    language.word("Means over blocks of each block's mean; parts add up to the whole.")
+}
 
 /// Every breakdown of a campaign, in the plan's order. None of an emulated processor's times.
 pub(crate) fn breakdowns(inputs: &Inputs<'_>, hides_absolute: bool) -> Vec<Breakdown> {

@@ -141,30 +141,52 @@ pub(crate) fn judged(findings: &Findings) -> impl Iterator<Item = &Finding> {
     findings.findings.iter().filter(|finding| finding.question.role != Role::Screen)
 }
 
-/// What the intervals of these rows are, in one sentence: an equivalence is shown with the interval
-/// that decided it, and that has a level of its own (docs/method.md#m-verdict).
+/// How the numbers of these rows are read: what their intervals are, and how verdicts are corrected.
+pub(crate) fn reading<'f>(
+    findings: &Findings,
+    rows: impl Iterator<Item = &'f Finding>,
+    families: &str,
+    language: Language,
+) -> String {
+    let corrected = correction(findings, families, language);
+    match intervals(findings, rows, language) {
+        Some(intervals) => format!("{intervals} {corrected}"),
+        None => corrected,
+    }
+}
+
+/// What the intervals of these rows are, in one sentence, where one of them has any: an equivalence is
+/// shown with the interval that decided it, and that has a level of its own
+/// (docs/method.md#m-verdict).
 pub(crate) fn intervals<'f>(
     findings: &Findings,
     rows: impl Iterator<Item = &'f Finding>,
     language: Language,
-) -> String {
+) -> Option<String> {
     let (deciding, others): (Vec<&Finding>, Vec<&Finding>) = rows
-        .filter(|finding| finding.effect.is_some())
+        .filter(|finding| finding.shown_interval().is_some_and(|shown| !shown.has_no_width()))
         .partition(|finding| finding.deciding_alpha().is_some());
     let level = level(findings.alpha, &others, language);
     match (deciding.is_empty(), others.is_empty()) {
-        (true, _) => {
-            say!(language, "Intervals are {level}, unadjusted, each for its row alone.", level)
-        }
-        (false, false) => say!(
+        (true, true) => None,
+        (true, false) => Some(say!(
+            language,
+            "Intervals are {level}, unadjusted, each for its row alone.",
+            level
+        )),
+        (false, false) => Some(say!(
             language,
             "Intervals are {level}, unadjusted, each for its row alone; one that showed an \
              equivalence has its own level beside it.",
             level
+        )),
+        (false, true) => Some(
+            language
+                .word(
+                    "Each interval is the one that showed an equivalence, at the level beside it.",
+                )
+                .to_owned(),
         ),
-        (false, true) => language
-            .word("Each interval is the one that showed an equivalence, at the level beside it.")
-            .to_owned(),
     }
 }
 

@@ -81,6 +81,18 @@ function strongest(all: Row[]): Row[] {
   return all.filter((row) => kept.has(row));
 }
 
+/** What the bars of these findings are, where there are any, and the words beside them. */
+function barsAndVerdicts(barred: Finding[]): string {
+  if (barred.length === 0) return t("Symbol and word are the verdict, corrected for all comparisons.");
+  return barred.some(({ verdict }) => verdict === "equivalent")
+    ? t("Bars are {intervals}, of an equivalence that which decided it, else each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
+        intervals: intervals(barred),
+      })
+    : t("Bars are {intervals}, each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
+        intervals: intervals(barred),
+      });
+}
+
 /** Every comparison with its interval, the margin and the verdict: right is better. */
 export function forest(findings: Finding[]): Figure {
   const all = rows(findings);
@@ -89,6 +101,7 @@ export function forest(findings: Finding[]): Figure {
   const reach = Math.max(1.15, ...ends) * 1.04;
   const margins = [...new Set(all.map(({ finding }) => finding.margin))];
   const percent = (margin: number): string => `${Number((margin * 100).toPrecision(3))} %`;
+  const barred = findings.filter(({ effect }) => effect !== null && !hasNoWidth(effect));
   return {
     id: "forest",
     title: t("Effects"),
@@ -100,15 +113,9 @@ export function forest(findings: Finding[]): Figure {
       ...(findings.some(({ direction, effect }) => direction === "lower" && effect)
         ? [t("Where lower is better, a percentage is of the subject's value: +10 % says that the reference has 10 % more.")]
         : []),
-      findings.some(({ verdict, effect }) => verdict === "equivalent" && effect)
-        ? t("Bars are {intervals}, of an equivalence that which decided it, else each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
-            intervals: intervals(findings),
-          })
-        : t("Bars are {intervals}, each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
-            intervals: intervals(findings),
-          }),
+      barsAndVerdicts(barred),
       ...(findings.some(({ is_odds }) => is_odds) ? [t("The effect of a share is that of its odds.")] : []),
-      ...(findings.some(({ is_sequence }) => is_sequence) ? [t("They hold at every look together, however often you look.")] : []),
+      ...(barred.some(({ is_sequence }) => is_sequence) ? [t("They hold at every look together, however often you look.")] : []),
       margins.length === 1
         ? t("The grey band is the margin of {margin}.", { margin: percent(margins[0] ?? 0) })
         : t("The grey band is the margin, each row's own."),

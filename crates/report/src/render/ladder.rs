@@ -16,11 +16,17 @@ const NEAREST: f64 = 0.05;
 /// Ratios beyond a factor of a hundred run off the curve.
 const FURTHEST: f64 = 2.0 * std::f64::consts::LN_10;
 
-/// What the numbers of ladders are.
-pub(super) const LEGEND: &str = noted!(
+/// What the numbers of ladders are where one has an interval.
+const WITH_INTERVALS: &str = noted!(
     "Ratios are the subject's value over the reference's, not turned round: which way is better \
      stands above each. Intervals are for each number alone, of an equivalence that which decided \
      it; the symbol is the verdict, which is corrected for all."
+);
+
+/// What they are where none has one.
+const WITHOUT_INTERVALS: &str = noted!(
+    "Ratios are the subject's value over the reference's, not turned round: which way is better \
+     stands above each. The symbol is the verdict, which is corrected for all."
 );
 
 /// What the curves are.
@@ -39,6 +45,13 @@ pub(super) fn heading(ladder: &Ladder, language: Language) -> String {
         ladder.reference,
         direction(ladder.direction, language)
     )
+}
+
+/// What the numbers of these ladders are.
+pub(super) fn legend(ladders: &[Ladder], language: Language) -> &'static str {
+    let mut ratios = ladders.iter().flat_map(cells).filter_map(|cell| cell.ratio.as_ref());
+    let has_intervals = ratios.any(|found| !found.interval.has_no_width());
+    language.word(if has_intervals { WITH_INTERVALS } else { WITHOUT_INTERVALS })
 }
 
 fn cells(ladder: &Ladder) -> impl Iterator<Item = &LadderCell> {

@@ -91,7 +91,7 @@ fn ladders(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     let Some(first) = report.ladders.first() else { return Ok(()) };
     let language = report.language;
     let title = say!(language, "Ratios by {factor}", factor = first.factor);
-    writeln!(output, "## {}\n\n{}\n", plain(&title), language.word(ladder::LEGEND))?;
+    writeln!(output, "## {}\n\n{}\n", plain(&title), ladder::legend(&report.ladders, language))?;
     for drawn in &report.ladders {
         let titles: Vec<String> = drawn.workloads.iter().map(|label| cell(label)).collect();
         writeln!(output, "**{}**\n", plain(&ladder::heading(drawn, language)))?;
@@ -128,10 +128,11 @@ fn breakdowns(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             }
         }
         writeln!(output)?;
+        let has_intervals = drawn.has_intervals();
         for sentence in drawn.sentences(language) {
             writeln!(output, "{}  ", plain(&sentence))?;
         }
-        writeln!(output, "\n{}\n", language.word(breakdown::LEGEND))?;
+        writeln!(output, "\n{}\n", breakdown::legend(has_intervals, language))?;
     }
     Ok(())
 }

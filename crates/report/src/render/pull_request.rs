@@ -7,7 +7,7 @@ use crate::attempt::attempt;
 use crate::few_boots::few_boots;
 use crate::origin::origin;
 use crate::validity::by_state;
-use crate::verdict_table::{correction, effect, intervals, judged, percentages, symbol, words};
+use crate::verdict_table::{effect, judged, percentages, reading, symbol, words};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Verdict};
@@ -45,14 +45,14 @@ impl Renderer for Entry {
 
 fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "**{}** {}\n", plain(&report.title), plain(&report.answer))?;
-    rows(report, output)?;
+    let shown = shown(report);
+    rows(report, &shown, output)?;
     let language = report.language;
     let families = plain(&report.design.family_words(language));
     let legend = say!(
         language,
-        "+ and × are better. {intervals} {corrected}",
-        intervals = intervals(&report.findings, judged(&report.findings), language),
-        corrected = correction(&report.findings, &families, language)
+        "+ and × are better. {told}",
+        told = reading(&report.findings, shown.iter().copied(), &families, language)
     );
     writeln!(output, "{legend}{}\n", percentages(&report.findings, language))?;
     if let Some(limit) = few_boots(report) {
@@ -87,13 +87,19 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "\n</details>")
 }
 
-fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+/// The findings that have a row: what was decided first.
+fn shown(report: &Report) -> Vec<&Finding> {
     let mut rows: Vec<&Finding> = judged(&report.findings).collect();
     rows.sort_by_key(|finding| match finding.verdict {
         Verdict::Better | Verdict::Worse => 0,
         Verdict::Invalid => 1,
         Verdict::Equivalent | Verdict::Inconclusive => 2,
     });
+    rows.truncate(MOST_ROWS);
+    rows
+}
+
+fn rows(report: &Report, shown: &[&Finding], output: &mut dyn Write) -> io::Result<()> {
     let language = report.language;
     writeln!(
         output,
@@ -101,7 +107,7 @@ fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         language.word("| | workload, metric | subject | against | effect | interval | verdict |")
     )?;
     writeln!(output, "|---|---|---|---|--:|---|---|")?;
-    for finding in rows.iter().take(MOST_ROWS) {
+    for finding in shown {
         let question = &finding.question;
         let (change, interval) = effect(finding, language);
         writeln!(
@@ -116,8 +122,8 @@ fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     writeln!(output)?;
-    if rows.len() > MOST_ROWS {
-        let more = rows.len() - MOST_ROWS;
+    let more = judged(&report.findings).count() - shown.len();
+    if more > 0 {
         let text = counted!(
             language,
             more,

@@ -3,6 +3,7 @@
 mod comparison;
 mod curve;
 mod inert;
+mod legend;
 mod over_time;
 mod plots;
 mod rows;
@@ -14,17 +15,13 @@ use super::grid::TextTable;
 use super::{Page, Renderer, grid, ladder};
 use crate::answer::trimmed;
 use crate::attempt::attempt;
-use crate::breakdown;
+use crate::breakdown::{self, Breakdown};
 use crate::counts;
-use crate::emulated::why_hidden;
-use crate::few_boots::few_boots;
 use crate::grid::Grid;
 use crate::origin::origin;
 use crate::quantities::{direction, fails, p_value};
 use crate::rankings::{claim, ranks, tally, use_case};
-use crate::verdict_table::{
-    correction, effect, groups, intervals, judged, percentages, reference_value, subject_value,
-};
+use crate::verdict_table::{effect, groups, judged, reference_value, subject_value};
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
 use anstyle::{AnsiColor, Style};
@@ -159,7 +156,7 @@ impl Screen<'_> {
             .collect();
         // Too many to read one by one, and their margins or the heat maps say the same.
         let is_cut = cells.len() > MOST_CELLS && !self.page.is_verbose;
-        let (mut has_rows, mut left, mut more) = (false, MOST_ROWS, 0);
+        let (mut printed, mut left, mut more) = (Vec::new(), MOST_ROWS, 0);
         for group in groups(&report.findings) {
             if is_cut && is_cell(group.workload, group.metric, group.family) {
                 continue;
@@ -168,10 +165,10 @@ impl Screen<'_> {
             left -= rows.len();
             more += group.findings.len() - rows.len();
             let Some(first) = rows.first() else { continue };
-            if has_rows {
+            if !printed.is_empty() {
                 writeln!(self.output)?;
             }
-            has_rows = true;
+            printed.extend_from_slice(rows);
             let title = format!("{} {}", group.workload, group.metric);
             let about = say!(
                 self.language,
@@ -192,7 +189,7 @@ impl Screen<'_> {
                 self.row(finding)?;
             }
         }
-        if has_rows {
+        if !printed.is_empty() {
             self.axis()?;
             self.further(more)?;
             writeln!(self.output)?;
@@ -200,7 +197,7 @@ impl Screen<'_> {
         if is_cut {
             self.cells(&cells)?;
         }
-        self.legend(report, has_rows)
+        self.legend(report, &printed)
     }
 
     /// How comparisons of single cells ended, pair by pair.
@@ -219,41 +216,6 @@ impl Screen<'_> {
         writeln!(self.output)
     }
 
-    /// What the numbers and bars above are.
-    fn legend(&mut self, report: &Report, has_bars: bool) -> io::Result<()> {
-        let design = &report.design;
-        let language = self.language;
-        let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
-        let told = say!(
-            language,
-            "+ and × are better. {intervals} {corrected}",
-            intervals = intervals(&report.findings, judged(&report.findings), language),
-            corrected = correction(&report.findings, &design.family_words(language), language)
-        );
-        let mut legend = vec![told + &percentages(&report.findings, language)];
-        if has_bars {
-            legend.push(say!(
-                language,
-                "Bars share the axis below them: further right is better, {zero} is no difference, \
-                 {band} the margin.",
-                zero,
-                band
-            ));
-        }
-        if design.is_unblocked() {
-            let counts = language.word("n counts the executions of the subject that has fewer.");
-            legend.push(counts.to_owned());
-        }
-        self.paragraph(&legend.join(" "), "", DIM)?;
-        if self.hides_absolute {
-            self.paragraph(why_hidden(language), "", DIM)?;
-        }
-        if let Some(limit) = few_boots(report) {
-            self.paragraph(&limit, "", Style::new())?;
-        }
-        Ok(())
-    }
-
     /// Ratios along the factor that subjects are compared within.
     fn ladders(&mut self, report: &Report) -> io::Result<()> {
         let language = self.language;
@@ -267,9 +229,8 @@ impl Screen<'_> {
             }
         }
         if !report.ladders.is_empty() {
-            let [ratios, curves] =
-                [ladder::LEGEND, ladder::OF_CURVES].map(|one| language.word(one));
-            let legend = format!("{ratios} {curves}");
+            let ratios = ladder::legend(&report.ladders, language);
+            let legend = format!("{ratios} {}", language.word(ladder::OF_CURVES));
             self.paragraph(&legend, "", DIM)?;
         }
         Ok(())
@@ -287,7 +248,8 @@ impl Screen<'_> {
             self.paragraph(&drawn.sentences(language).join(" "), "", Style::new())?;
         }
         if !report.breakdowns.is_empty() {
-            self.paragraph(language.word(breakdown::LEGEND), "", DIM)?;
+            let has_intervals = report.breakdowns.iter().any(Breakdown::tells_intervals);
+            self.paragraph(breakdown::legend(has_intervals, language), "", DIM)?;
         }
         Ok(())
     }

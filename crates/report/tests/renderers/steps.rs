@@ -2,6 +2,7 @@
 
 use crate::campaigns::{Campaign, Draft, campaign, mixed};
 use crate::checks::{FIELDS, Removal, detail, of, quiet, readable, texts};
+use crate::languages::korean;
 use crate::stored::{in_blocks, in_rows, simulated};
 use crate::workbook::Workbook;
 use crate::{drawn, has_page, is_for_programs, page, read_as_text};
@@ -365,6 +366,36 @@ fn what_the_intervals_are_is_true_of_every_row() {
             .filter(|one| **one == "level of the interval")
             .count();
         assert_eq!(levels, 1);
+    }
+}
+
+/// A comparison without numbers has no estimate, and replicates that do not vary leave no interval.
+#[test]
+fn what_the_intervals_are_is_said_only_where_a_row_has_one() {
+    let draft = || Draft::new("cyclic", "latency_p50", "fifo");
+    let unvarying = draft().decided(Verdict::Equivalent, false).effect(5e4, 1.0, 1.0, 1.0);
+    let unvarying = unvarying.shown_by(1.0, 1.0, 0.1).unvarying();
+    for finding in [draft().finding(), unvarying.finding()] {
+        let campaign = campaign("Which?", vec![finding.clone()], Vec::new());
+        let mut texts: Vec<String> = ["terminal", "mail", "markdown", "pull-request"]
+            .map(|format| wide(&campaign, format))
+            .into();
+        if finding.effect.is_some() {
+            let book = Workbook::of(&campaign);
+            texts.extend(book.sheet("effects").values().map(|cell| cell.text.clone()));
+        }
+        for text in texts {
+            for told in [
+                "Intervals are",
+                "Each interval is",
+                "The family interval allows",
+                "An end without a bar",
+            ] {
+                assert!(!text.contains(told), "{told}: {text}");
+            }
+        }
+        let text = wide(&korean(campaign), "terminal");
+        assert!(!text.contains("구간은"), "{text}");
     }
 }
 

@@ -16,10 +16,10 @@ pub(super) fn grids(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     for grid in &report.grids {
         writeln!(
             output,
-            "## {}\n\n{} {}",
+            "## {}\n\n{}{}",
             capitalised(&heading(grid, language)),
             language.word(LEGEND),
-            language.word("Intervals are for each cell alone.")
+            of_intervals(grid, language)
         )?;
         let has_means = grid.comparisons.iter().any(|one| !one.row_ratios.is_empty());
         writeln!(output, "{}\n", if has_means { language.word(OF_RATIOS) } else { "" })?;
@@ -39,6 +39,17 @@ pub(super) fn grids(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What the intervals of its cells are, in a sentence with a blank before it, where one has any.
+fn of_intervals(grid: &Grid, language: Language) -> String {
+    let cells = grid.comparisons.iter().flat_map(|one| one.cells.iter().flatten().flatten());
+    let mut intervals = cells.filter_map(|cell| cell.ratio.and(cell.interval));
+    if intervals.any(|interval| !interval.has_no_width()) {
+        format!(" {}", language.word("Intervals are for each cell alone."))
+    } else {
+        String::new()
+    }
 }
 
 fn capitalised(text: &str) -> String {

@@ -113,18 +113,20 @@ fn legend(report: &Report, scale: Scale) -> String {
         )
     };
     let families = plain(&report.design.family_words(language));
-    say!(
+    let mut legend = vec![effects.to_owned()];
+    if let Some(intervals) = intervals(&report.findings, judged(&report.findings), language) {
+        legend.push(intervals);
+        legend.push(say!(language, "The family interval allows for {families}.", families));
+    }
+    legend.push(correction(&report.findings, &families, language));
+    legend.push(say!(
         language,
-        "{effects} {intervals} The family interval allows for {families}. {corrected} Bars share one \
-         scale, from {low} to {high} (square root of the log ratio): `│` is no difference, `░` the \
-         margin, the symbol the estimate.",
-        effects,
-        intervals = intervals(&report.findings, judged(&report.findings), language),
-        families,
-        corrected = correction(&report.findings, &families, language),
+        "Bars share one scale, from {low} to {high} (square root of the log ratio): `│` is no \
+         difference, `░` the margin, the symbol the estimate.",
         low = percent(1.0 / scale.end(), language),
         high = percent(scale.end(), language)
-    )
+    ));
+    legend.join(" ")
 }
 
 fn row(finding: &Finding, scale: Scale, report: &Report, output: &mut dyn Write) -> io::Result<()> {

@@ -11,7 +11,7 @@ use crate::observed::{
     Provenance, has_declared_margins, has_drawn_order, tells_order, unset, whole_blocks,
 };
 use crate::quantities::{confidence, direction};
-use crate::verdict_table::{correction, intervals, judged, percentages};
+use crate::verdict_table::{self, judged, percentages};
 use crate::view::{Report, SubjectView};
 use model::Imported;
 use phrases::{counted, say};
@@ -79,9 +79,9 @@ fn in_short(report: &Report) -> Slide {
         Paragraph::new(language.word("Main caveat"), main_caveat(report)),
         Paragraph::new(language.word("Read as"), reading),
     ]);
-    let intervals = intervals(&report.findings, judged(&report.findings), language);
-    let corrected = correction(&report.findings, &report.design.family_words(language), language);
-    let notes = format!("{}\n{intervals} {corrected}", report.answer);
+    let families = report.design.family_words(language);
+    let told = verdict_table::reading(&report.findings, judged(&report.findings), &families, language);
+    let notes = format!("{}\n{told}", report.answer);
     slide(title, Body::Paragraphs(paragraphs), notes)
 }
 

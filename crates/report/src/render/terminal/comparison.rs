@@ -8,7 +8,7 @@ use crate::emulated::why_hidden;
 use crate::premises::premises;
 use crate::quantities::{direction, p_value};
 use crate::verdict_table::{
-    correction, effect, intervals, judged, look, percentages, reference_value, symbol, words,
+    effect, judged, look, percentages, reading, reference_value, symbol, words,
 };
 use anstyle::Style;
 use model::{Finding, Role, Verdict};
@@ -328,8 +328,7 @@ impl Sheet<'_> {
         let told = compared.campaigns.map(|report| {
             let (findings, language) = (&report.findings, report.language);
             let families = report.design.family_words(language);
-            let intervals = intervals(findings, judged(findings), language);
-            format!("{intervals} {}", correction(findings, &families, language))
+            reading(findings, judged(findings), &families, language)
         });
         let text = say!(
             self.language,

@@ -155,13 +155,7 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
         rows.row(row(finding, effect, drawn, report))?;
     }
     rows.skip();
-    let note = say!(
-        language,
-        "{intervals} {corrected} An end without a bar is unbounded.",
-        intervals = intervals(&report.findings, found.iter().map(|(one, _)| *one), language),
-        corrected = correction(&report.findings, &report.design.family_words(language), language)
-    );
-    rows.note(&(note + &percentages(&report.findings, language)))?;
+    rows.note(&note(report, &found))?;
     if let Some(limit) = few_boots(report) {
         rows.note(&limit)?;
     }
@@ -176,6 +170,18 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
     }
     rows.widths(&[48, 16, 14, 14, 14, 14, 22, 10, 14])?;
     chart(&found, drawn, language, sheet)
+}
+
+/// What stands below the comparisons: what their numbers are.
+fn note(report: &Report, found: &[(&Finding, &Effect)]) -> String {
+    let (language, findings) = (report.language, &report.findings);
+    let families = report.design.family_words(language);
+    let mut note = vec![correction(findings, &families, language)];
+    if let Some(intervals) = intervals(findings, found.iter().map(|(one, _)| *one), language) {
+        note.insert(0, intervals);
+        note.push(language.word("An end without a bar is unbounded.").to_owned());
+    }
+    note.join(" ") + &percentages(findings, language)
 }
 
 fn row(finding: &Finding, effect: &Effect, drawn: Drawn, report: &Report) -> Vec<Cell> {
