@@ -55,6 +55,11 @@ export function estimate({ ratio, low, high }: { ratio: number; low: number; hig
   return `${told(ratio)} [${told(low)}, ${told(high)}]`;
 }
 
+/** Whether a percentage stands in what `estimate` tells. */
+export function tellsPercentage(told: { ratio: number; low: number; high: number | null }): boolean {
+  return estimate(told).includes("%");
+}
+
 /** An effect, or an estimate, of a finding: that of a share is one of its odds, `odds +3.1 %`. */
 export function ofShare({ is_odds }: Pick<Finding, "is_odds">, text: string): string {
   return is_odds ? t("odds {change}", { change: text }) : text;

@@ -123,7 +123,7 @@ describe("effects", () => {
   });
 
   test("have the base of their percentages beside them where lower is better", () => {
-    const one = page.findings.find(({ effect }) => effect !== null) as Finding;
+    const one = page.findings.find(({ effect }) => effect !== null && estimate(effect).includes("%")) as Finding;
     const base = "+10 % says that the reference has 10 % more";
     const told = (["lower", "higher"] as const).map((direction) => forest([{ ...one, direction }]).reading.includes(base));
     expect(told).toEqual([true, false]);
@@ -131,6 +131,17 @@ describe("effects", () => {
     if (!grid) throw new Error("the golden campaign spans a grid");
     const maps = (["lower", "higher"] as const).map((direction) => heatMaps({ ...grid, direction }, 0)[0]?.reading.includes(base));
     expect(maps).toEqual([true, false]);
+    const lower: Finding = { ...one, direction: "lower" };
+    const factor = { ratio: 4.2, low: 3.1, high: 5.3 };
+    expect(forest([{ ...lower, effect: one.effect && { ...one.effect, ...factor } }]).reading).not.toContain(base);
+    expect(forest([{ ...lower, is_odds: true }]).reading).not.toContain(base);
+    const cells = (changed: object): typeof grid.comparisons =>
+      grid.comparisons.map((comparison) => ({
+        ...comparison, cells: comparison.cells.map((row) => row.map((cell) => cell && { ...cell, ...changed })),
+      }));
+    for (const changed of [{ is_odds: true }, { effect: factor }]) {
+      expect(heatMaps({ ...grid, direction: "lower", comparisons: cells(changed) }, 0)[0]?.reading).not.toContain(base);
+    }
   });
 
   test("what is worse is as telling as what is better", () => {

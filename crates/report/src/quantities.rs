@@ -205,6 +205,14 @@ pub fn estimate(ratio: f64, ends: &Interval, language: Language) -> (String, Str
     (signed(ratio, scale, language), signed_ends(ends, scale, language))
 }
 
+/// Whether a percentage stands in what [`estimate`] tells.
+pub(crate) fn tells_percentage(ratio: f64, ends: &Interval) -> bool {
+    let told = [ratio, ends.low, ends.high];
+    // Zero and infinity are what unbounded ends are stored as.
+    let has_digits = told.iter().any(|one| one.is_finite() && *one > 0.0);
+    has_digits && EffectScale::of(&told) == EffectScale::Percent
+}
+
 /// Both ends of an interval, without the percent sign twice; both as factors where one is.
 pub(crate) fn interval(interval: &Interval, language: Language) -> String {
     signed_ends(interval, EffectScale::of(&[interval.low, interval.high]), language)
@@ -343,5 +351,23 @@ mod tests {
             assert_eq!(change(ratio, Language::default()), text, "{ratio}");
         }
         assert_eq!(p_value(1e-9), "< 0.001");
+    }
+
+    #[test]
+    fn a_percentage_is_known_of_where_one_is_told() {
+        for [ratio, low, high] in [
+            [1.1, 0.9, f64::INFINITY],
+            [1.9, 1.7, 2.1],
+            [0.9, 0.8, 1.1],
+            [1.0, 1.0, 1.0],
+            [2.5, 2.4, 2.6],
+            [0.1, 0.0, 0.2],
+            [f64::INFINITY, 0.0, f64::INFINITY],
+        ] {
+            let ends = Interval { low, high };
+            let (size, told) = estimate(ratio, &ends, Language::default());
+            let expected = size.contains('%') || told.contains('%');
+            assert_eq!(tells_percentage(ratio, &ends), expected, "{size} {told}");
+        }
     }
 }

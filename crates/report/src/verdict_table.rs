@@ -1,7 +1,7 @@
 //! The verdict table: what its rows say, apart from how they are drawn.
 
 use crate::emulated::{hidden, is_hidden, mark};
-use crate::quantities::{confidence, estimate, value};
+use crate::quantities::{confidence, estimate, tells_percentage, value};
 use model::{Finding, Findings, Role, Strength, Verdict};
 use phrases::{Language, noted, say};
 use std::collections::BTreeMap;
@@ -190,15 +190,18 @@ pub(crate) fn intervals<'f>(
     }
 }
 
-/// What percentages of these findings are percentages of, in one sentence with a blank before it;
-/// nothing where none has an effect on its values: those of shares are on their odds, and say so.
-/// Effects are oriented, so of a metric that is better lower they are ratios of the reference's value
-/// to the subject's.
-pub(crate) fn percentages(findings: &Findings, language: Language) -> String {
-    if judged(findings).all(|finding| finding.effect.is_none() || finding.is_odds) {
-        return String::new();
-    }
-    format!(" {}", language.word(OF_PERCENTAGES))
+/// Whether the effect of a finding is told in percent of values: that of a share is one of its odds,
+/// and says so.
+pub(crate) fn is_in_percent(finding: &Finding) -> bool {
+    let told = finding.effect.as_ref().zip(finding.shown_interval());
+    !finding.is_odds && told.is_some_and(|(effect, shown)| tells_percentage(effect.ratio, &shown))
+}
+
+/// What percentages are percentages of, in one sentence with a blank before it; nothing where no
+/// effect is told by one. Effects are oriented, so of a metric that is better lower they are ratios of
+/// the reference's value to the subject's.
+pub(crate) fn percentages(is_told: bool, language: Language) -> String {
+    if is_told { format!(" {}", language.word(OF_PERCENTAGES)) } else { String::new() }
 }
 
 /// How verdicts are corrected for their families, in one sentence: tests by Holm, intervals that

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, endsInTable, estimate, hasNoWidth, intervals, ofShare, quantity, strengthAndVerdict, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { change, endsInTable, estimate, hasNoWidth, intervals, ofShare, quantity, strengthAndVerdict, tellsPercentage, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Verdict } from "../generated/page";
 import type { Theme } from "../theme";
 import { t } from "../words";
@@ -110,7 +110,7 @@ export function forest(findings: Finding[]): Figure {
       findings[0] && hasOneReference(findings)
         ? t("Each subject against {reference}, turned so that right is better.", { reference: findings[0].reference })
         : t("One row for each pair, turned so that right is better."),
-      ...(findings.some(({ direction, effect }) => direction === "lower" && effect)
+      ...(data.some(({ finding: { direction, effect, is_odds } }) => direction === "lower" && !is_odds && effect && tellsPercentage(effect))
         ? [t("Where lower is better, a percentage is of the subject's value: +10 % says that the reference has 10 % more.")]
         : []),
       barsAndVerdicts(barred),

@@ -24,6 +24,11 @@ const LETTER = 6.4;
 /** Degrees of labels that have no room side by side. */
 const TURN = 40;
 
+/** Whether the change of a cell is a percentage of values: that of a share is one of its odds. */
+function hasPercentages(cells: Grid["comparisons"][number]["cells"]): boolean {
+  return cells.flat().some((cell) => cell?.effect && !cell.is_odds && change(cell.effect.ratio).includes("%"));
+}
+
 /** A heat map for each comparison of a grid. */
 export function heatMaps(grid: Grid, number: number): Figure[] {
   return grid.comparisons
@@ -51,7 +56,7 @@ export function heatMaps(grid: Grid, number: number): Figure[] {
           t(
             "Changes turned so that + and × are better. Colour, a frame and bold type mark cells whose verdict, corrected for all of them, is better or worse; blue is better. The others are pale.",
           ),
-          ...(grid.direction === "lower"
+          ...(grid.direction === "lower" && hasPercentages(comparison.cells)
             ? [t("Where lower is better, a percentage is of the subject's value: +10 % says that the reference has 10 % more.")]
             : []),
           ...(comparison.cells.flat().some((cell) => cell?.is_odds) ? [t("The effect of a share is that of its odds.")] : []),

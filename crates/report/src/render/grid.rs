@@ -2,9 +2,9 @@
 
 use crate::emulated::mark;
 use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
-use crate::quantities::{against, direction, percent, value};
+use crate::quantities::{against, direction, percent, tells_percentage, value};
 use crate::verdict_table::{not_known, symbol};
-use model::{Direction, Unit, Verdict};
+use model::{Direction, Interval, Unit, Verdict};
 use phrases::{Language, noted, say};
 use unicode_width::UnicodeWidthStr;
 
@@ -95,6 +95,16 @@ fn over(cells: usize, of: usize) -> String {
 fn bare_percent(ratio: f64, language: Language) -> String {
     let text = percent(ratio, language);
     text.strip_suffix(" %").map(str::to_owned).unwrap_or(text)
+}
+
+/// Whether a change of values, of a cell or on average, is told in percent.
+pub(super) fn tells_percentages(grid: &Grid) -> bool {
+    let is_told = |ratio: f64| tells_percentage(ratio, &Interval { low: ratio, high: ratio });
+    grid.comparisons.iter().any(|one| {
+        let mut cells = one.cells.iter().flatten().flatten().filter(|cell| !cell.is_odds);
+        let mut means = one.row_ratios.iter().chain(&one.column_ratios).flatten();
+        cells.any(|cell| cell.ratio.is_some_and(is_told)) || means.any(|mean| is_told(mean.ratio))
+    })
 }
 
 /// Text with the verdict that colours it.

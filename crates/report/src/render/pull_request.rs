@@ -7,7 +7,7 @@ use crate::attempt::attempt;
 use crate::few_boots::few_boots;
 use crate::origin::origin;
 use crate::validity::by_state;
-use crate::verdict_table::{effect, judged, percentages, reading, symbol, words};
+use crate::verdict_table::{effect, is_in_percent, judged, percentages, reading, symbol, words};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Verdict};
@@ -54,7 +54,8 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         "+ and × are better. {told}",
         told = reading(&report.findings, shown.iter().copied(), &families, language)
     );
-    writeln!(output, "{legend}{}\n", percentages(&report.findings, language))?;
+    let is_in_percent = shown.iter().any(|finding| is_in_percent(finding));
+    writeln!(output, "{legend}{}\n", percentages(is_in_percent, language))?;
     if let Some(limit) = few_boots(report) {
         writeln!(output, "{limit}\n")?;
     }

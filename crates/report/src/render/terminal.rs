@@ -254,18 +254,22 @@ impl Screen<'_> {
         Ok(())
     }
 
+    /// Whether a grid is drawn, and not only told by the number of its cells.
+    fn draws(&self, grid: &Grid) -> bool {
+        cells_of(grid) <= MOST_GRID_CELLS || self.page.is_verbose
+    }
+
     /// Heat maps and means where workloads and metrics span a table.
     fn grids(&mut self, report: &Report) -> io::Result<()> {
         let language = self.language;
         for drawn in &report.grids {
             writeln!(self.output)?;
             self.paragraph(&grid::heading(drawn, language), "", BOLD)?;
-            let cells = drawn.rows.labels.len() * drawn.columns.labels.len();
-            if cells > MOST_GRID_CELLS && !self.page.is_verbose {
+            if !self.draws(drawn) {
                 let text = say!(
                     language,
                     "{count} cells of each comparison (-v shows them)",
-                    count = cells
+                    count = cells_of(drawn)
                 );
                 self.paragraph(&text, "  ", Style::new())?;
                 continue;
@@ -511,6 +515,11 @@ fn paragraph(
 /// is made visible before it.
 fn lines(text: &str, room: usize) -> Vec<String> {
     wrapped(&inert(&text.replace(['\n', '\t'], " ")), room)
+}
+
+/// Cells of each comparison of a grid.
+fn cells_of(grid: &Grid) -> usize {
+    grid.rows.labels.len() * grid.columns.labels.len()
 }
 
 /// What the cells of grids ask: workloads and metrics.

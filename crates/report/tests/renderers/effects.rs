@@ -181,6 +181,33 @@ fn each_format_that_people_read_says_once_what_its_percentages_are_of() {
 }
 
 #[test]
+fn no_format_says_what_percentages_are_of_where_every_effect_is_a_factor() {
+    let factor = || Draft::new("cyclic", "latency_p50", "fifo").decided(Verdict::Better, true);
+    let alone =
+        campaign("4.2 times", vec![factor().effect(5e4, 4.2, 3.1, 5.3).finding()], Vec::new());
+    for format in ["terminal", "mail", "markdown", "pull-request"] {
+        let text = drawn(&alone, format, page(200));
+        assert!(text.contains("×4.20") || text.contains("x4.20"), "{format}: {text}");
+        assert!(!text.contains("Percentages"), "{format}: {text}");
+    }
+    let book = Workbook::of(&alone);
+    assert!(!book.sheet("effects").values().any(|cell| cell.text.contains("Percentages")));
+    if has_page() {
+        let lines = Deck::of(&alone).lines(2);
+        assert!(!lines.iter().any(|line| line.contains("Percentages")), "{lines:?}");
+    }
+    // One that is told in percent, beside it or on request alone, brings the sentence.
+    let percent = || Draft::new("cyclic", "latency_p99", "fifo").effect(5e4, 1.1, 1.05, 1.15);
+    let screened = percent().role(model::Role::Screen).finding();
+    let beside = vec![factor().effect(5e4, 4.2, 3.1, 5.3).finding(), screened];
+    let beside = campaign("4.2 times, and 10 %", beside, Vec::new());
+    assert!(drawn(&beside, "markdown", page(200)).contains("Percentages"));
+    assert!(!drawn(&beside, "terminal", page(200)).contains("Percentages"));
+    let verbose = report::Page { is_verbose: true, ..page(200) };
+    assert!(drawn(&beside, "terminal", verbose).contains("Percentages"));
+}
+
+#[test]
 fn no_renderer_gives_replicates_that_do_not_vary_an_interval() {
     let same = Draft::new("cyclic", "latency_p50", "fifo")
         .decided(Verdict::Equivalent, false)

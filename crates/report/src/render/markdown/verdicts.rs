@@ -2,15 +2,17 @@
 //! ranks.
 
 use super::super::bar::Scale;
+use super::super::grid;
 use super::{cell, plain};
 use crate::answer::trimmed;
 use crate::emulated::why_hidden;
 use crate::few_boots::few_boots;
 use crate::quantities::{
     confidence, direction, effects_found, estimate, interval, p_value, percent, raw_change,
+    tells_percentage,
 };
 use crate::verdict_table::{
-    correction, effect, groups, intervals, judged, look, not_known, percentages, reference_value,
+    correction, effect, groups, intervals, is_in_percent, judged, look, not_known, percentages, reference_value,
     subject_value, symbol, words,
 };
 use crate::view::Report;
@@ -62,7 +64,7 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
         }
         writeln!(output)?;
     }
-    let of_percentages = percentages(&report.findings, language);
+    let of_percentages = percentages(tells_percentages(report), language);
     writeln!(output, "{}{of_percentages}\n", legend(report, scale))?;
     if report.hides_absolute {
         writeln!(output, "{}\n", why_hidden(language))?;
@@ -71,6 +73,18 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
         writeln!(output, "{limit}\n")?;
     }
     Ok(())
+}
+
+/// Whether the page tells an effect in percent: in a table, by ranks, of a use case or in a grid.
+fn tells_percentages(report: &Report) -> bool {
+    let by_ranks = |finding: &Finding| {
+        let companion = finding.companion.as_ref().filter(|_| !finding.is_odds);
+        companion.is_some_and(|one| tells_percentage(one.pseudo_median_ratio, &one.interval))
+    };
+    let of_use_cases = report.findings.use_cases.iter().flat_map(|one| &one.comparisons);
+    let mut all = report.findings.findings.iter().chain(of_use_cases);
+    all.any(|finding| is_in_percent(finding) || by_ranks(finding))
+        || report.grids.iter().any(grid::tells_percentages)
 }
 
 /// Titles of the columns.

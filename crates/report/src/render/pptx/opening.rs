@@ -11,7 +11,7 @@ use crate::observed::{
     Provenance, has_declared_margins, has_drawn_order, tells_order, unset, whole_blocks,
 };
 use crate::quantities::{confidence, direction};
-use crate::verdict_table::{self, judged, percentages};
+use crate::verdict_table::{self, is_in_percent, judged, percentages};
 use crate::view::{Report, SubjectView};
 use model::Imported;
 use phrases::{counted, say};
@@ -68,7 +68,9 @@ fn in_short(report: &Report) -> Slide {
     };
     let reading =
         language.word("effects are turned so that + and × are better, whatever the metric");
-    let reading = format!("{reading}.{}", percentages(&report.findings, language));
+    let of_use_cases = report.findings.use_cases.iter().flat_map(|one| &one.comparisons);
+    let is_in_percent = judged(&report.findings).chain(of_use_cases).any(is_in_percent);
+    let reading = format!("{reading}.{}", percentages(is_in_percent, language));
     let mut paragraphs = vec![
         Paragraph::new(language.word("Question"), &report.title),
         Paragraph::new(language.word("Winner"), winner(report)),

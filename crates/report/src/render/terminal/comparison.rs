@@ -8,7 +8,7 @@ use crate::emulated::why_hidden;
 use crate::premises::premises;
 use crate::quantities::{direction, p_value};
 use crate::verdict_table::{
-    effect, judged, look, percentages, reading, reference_value, symbol, words,
+    effect, is_in_percent, judged, look, percentages, reading, reference_value, symbol, words,
 };
 use anstyle::Style;
 use model::{Finding, Role, Verdict};
@@ -260,7 +260,7 @@ impl Sheet<'_> {
             );
             self.paragraph(&text, "  ", DIM)?;
         }
-        self.legend()
+        self.legend(kept)
     }
 
     fn question(&mut self, pair: &[&Finding; 2]) -> io::Result<()> {
@@ -323,7 +323,7 @@ impl Sheet<'_> {
     }
 
     /// What the numbers above are.
-    fn legend(&mut self) -> io::Result<()> {
+    fn legend(&mut self, kept: &[[&Finding; 2]]) -> io::Result<()> {
         let compared = self.compared;
         let told = compared.campaigns.map(|report| {
             let (findings, language) = (&report.findings, report.language);
@@ -335,10 +335,9 @@ impl Sheet<'_> {
             "+ and × are better; each ratio is to the reference of its own campaign. {told}",
             told = of_sides(&told)
         );
-        let of_percentages =
-            compared.campaigns.map(|report| percentages(&report.findings, self.language));
-        // It is the same sentence on both sides, or nothing on one of them.
-        let of_percentages = of_percentages.into_iter().max().unwrap_or_default();
+        let single = compared.single.iter().flatten().filter(|one| one.question.role != Role::Screen);
+        let mut told = kept.iter().flatten().chain(single);
+        let of_percentages = percentages(told.any(|one| is_in_percent(one)), self.language);
         writeln!(self.output)?;
         self.paragraph(&format!("{text}{of_percentages}"), "", DIM)
     }

@@ -155,7 +155,7 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
         rows.row(row(finding, effect, drawn, report))?;
     }
     rows.skip();
-    rows.note(&note(report, &found))?;
+    rows.note(&note(report, &found, drawn))?;
     if let Some(limit) = few_boots(report) {
         rows.note(&limit)?;
     }
@@ -173,7 +173,7 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
 }
 
 /// What stands below the comparisons: what their numbers are.
-fn note(report: &Report, found: &[(&Finding, &Effect)]) -> String {
+fn note(report: &Report, found: &[(&Finding, &Effect)], drawn: Drawn) -> String {
     let (language, findings) = (report.language, &report.findings);
     let families = report.design.family_words(language);
     let mut note = vec![correction(findings, &families, language)];
@@ -181,7 +181,9 @@ fn note(report: &Report, found: &[(&Finding, &Effect)]) -> String {
         note.insert(0, intervals);
         note.push(language.word("An end without a bar is unbounded.").to_owned());
     }
-    note.join(" ") + &percentages(findings, language)
+    // Of ratios there is no percentage, and that of a share is one of its odds.
+    let is_in_percent = !drawn.is_ratio && found.iter().any(|(one, _)| !one.is_odds);
+    note.join(" ") + &percentages(is_in_percent, language)
 }
 
 fn row(finding: &Finding, effect: &Effect, drawn: Drawn, report: &Report) -> Vec<Cell> {
