@@ -60,8 +60,8 @@ fn unplanned(loaded: &LoadedCampaign) -> Option<String> {
     let first = loaded.records.iter().find(is_strange)?;
     let count = loaded.records.iter().filter(is_strange).count();
     Some(format!(
-        "{count} of {} records are of trials that plan.json does not have, the first of block {}, {}, {}",
-        loaded.records.len(),
+        "{} of trials that plan.json does not have, the first of block {}, {}, {}",
+        part_of(count, loaded.records.len(), "record"),
         u64::from(first.block) + 1,
         first.subject,
         first.workload
@@ -85,14 +85,13 @@ fn misplaced(loaded: &LoadedCampaign) -> Option<String> {
         |record: &&Record| planned(record).is_some_and(|subject| subject != record.subject);
     let first = loaded.records.iter().find(is_other)?;
     Some(format!(
-        "records.jsonl: subject is {} in place {} of block {}, and plan.json gives {}; {} of {} \
-         records are of another subject than plan.json has at their place",
+        "records.jsonl: subject is {} in place {} of block {}, and plan.json gives {}; {} of \
+         another subject than plan.json has there",
         first.subject,
         u64::from(first.position) + 1,
         u64::from(first.block) + 1,
         planned(first)?,
-        loaded.records.iter().filter(is_other).count(),
-        loaded.records.len()
+        part_of(loaded.records.iter().filter(is_other).count(), loaded.records.len(), "record")
     ))
 }
 
@@ -130,20 +129,25 @@ fn unrecorded(loaded: &LoadedCampaign) -> Option<String> {
     }
     let Some(first) = missing.first() else {
         return Some(format!(
-            "plan.json says that {} blocks ran again, and was given {} blocks for it",
-            repeated.len(),
-            added.unwrap_or_default()
+            "plan.json says that {} ran again, and was given {} for it",
+            model::counted(repeated.len(), "block"),
+            model::counted(added.unwrap_or_default(), "block")
         ));
     };
     let mut lacking = trials(std::slice::from_ref(*first)).filter(|trial| !recorded.has(*trial));
     let (subject, workload) = lacking.next().map_or(("", ""), |(_, one, other)| (one, other));
     Some(format!(
-        "state.json says that the campaign is finished, and {} of {} planned blocks are not whole: \
-         block {} has no record of {subject}, {workload}",
-        missing.len(),
-        plan.blocks.len(),
+        "state.json says that the campaign is finished, and {} not whole: block {} has no record of \
+         {subject}, {workload}",
+        part_of(missing.len(), plan.blocks.len(), "planned block"),
         u64::from(first.index) + 1
     ))
+}
+
+/// So many of all of a thing, with the verb: `1 of 1 planned block is`, `3 of 6 planned blocks are`.
+fn part_of(count: usize, all: usize, noun: &str) -> String {
+    let verb = if count == 1 || all == 1 { "is" } else { "are" };
+    format!("{count} of {} {verb}", model::counted(all, noun))
 }
 
 /// Blocks that were added since the first record was stored; nobody knows of campaigns that earlier
@@ -261,9 +265,11 @@ fn other_look(loaded: &LoadedCampaign) -> Option<String> {
     let recorded = Recorded::of(&loaded.plan, &loaded.records);
     let whole = loaded.plan.blocks.iter().filter(|block| recorded.is_whole(block)).count();
     (whole < most as usize).then(|| {
+        let verb = if whole == 1 { "is" } else { "are" };
         format!(
-            "plan.json says that the campaign stopped at the look after {most} blocks, and {whole} \
-             blocks are whole"
+            "plan.json says that the campaign stopped at the look after {}, and {} {verb} whole",
+            model::counted(most, "block"),
+            model::counted(whole, "block")
         )
     })
 }

@@ -160,20 +160,22 @@ fn order_of_blocks(report: &Report) -> (CheckState, String) {
     let language = report.language;
     let (places, whole) = (places(report), whole_blocks(report));
     if !places.is_all() {
-        let detail = say!(
-            language,
-            "the records of {seen} of {all} blocks show the place of each subject",
-            seen = places.seen,
-            all = places.of
-        );
+        let detail = match (places.seen, places.of) {
+            (seen, 1) => say!(
+                language,
+                "the records of {seen} of 1 block show the place of each subject",
+                seen
+            ),
+            (seen, all) => say!(
+                language,
+                "the records of {seen} of {all} blocks show the place of each subject",
+                seen,
+                all
+            ),
+        };
         return (CheckState::NotObserved, detail);
     }
-    let counts = say!(
-        language,
-        "{seen} of {all} blocks hold a completed trial of every subject",
-        seen = whole.seen,
-        all = whole.of
-    );
+    let counts = counts::whole_blocks((whole.seen, whole.of), language);
     if whole.seen < LEAST_ORDERS {
         let detail = say!(
             language,
@@ -436,12 +438,19 @@ pub(crate) fn trials(report: &Report) -> Check {
     let (state, detail) = if all == 0 {
         (CheckState::NotApplicable, language.word("no trial ran").to_owned())
     } else if other.seen > 0 {
-        let detail = say!(
-            language,
-            "the records of {seen} of {all} trials show another level than their subject's",
-            seen = other.seen,
-            all = other.of
-        );
+        let detail = match (other.seen, other.of) {
+            (seen, 1) => say!(
+                language,
+                "the records of {seen} of 1 trial show another level than its subject's",
+                seen
+            ),
+            (seen, all) => say!(
+                language,
+                "the records of {seen} of {all} trials show another level than their subject's",
+                seen,
+                all
+            ),
+        };
         (CheckState::Failed, detail)
     } else if failed + invalid == 0 {
         in_force(report)
@@ -515,12 +524,17 @@ fn in_force(report: &Report) -> (CheckState, String) {
         );
         return (CheckState::Passed, detail);
     }
-    let detail = say!(
-        language,
-        "the records of {seen} of {all} trials show every level read back",
-        seen = read.seen,
-        all = read.of
-    );
+    let detail = match (read.seen, read.of) {
+        (seen, 1) => {
+            say!(language, "the records of {seen} of 1 trial show every level read back", seen)
+        }
+        (seen, all) => say!(
+            language,
+            "the records of {seen} of {all} trials show every level read back",
+            seen,
+            all
+        ),
+    };
     (CheckState::NotObserved, detail)
 }
 

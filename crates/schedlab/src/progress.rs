@@ -73,7 +73,8 @@ impl ProgressLine {
     fn so_far(&self) -> String {
         let (done, total) = self.progress.trials();
         let left = human_duration(self.progress.left_ns());
-        format!("{done} of {total} trials done, about {left}{} to go", self.clock)
+        let total = model::counted(total, "trial");
+        format!("{done} of {total} done, about {left}{} to go", self.clock)
     }
 
     fn draw(&mut self) {

@@ -117,6 +117,10 @@ impl CampaignDocuments<'_> {
                  of an earlier version: nobody can know whether they were edited"
                     .to_owned(),
             ),
+            all if loose == 1 => told.push(format!(
+                "1 of {all} records is bound neither to the plan nor to the one before it, as in \
+                 campaigns of an earlier version: nobody can know whether it was edited"
+            )),
             all if loose > 0 => told.push(format!(
                 "{loose} of {all} records are bound neither to the plan nor to the one before them, \
                  as in campaigns of an earlier version: nobody can know whether they were edited"

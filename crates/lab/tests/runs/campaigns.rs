@@ -394,7 +394,7 @@ fn a_finished_campaign_lacks_nothing_but_what_was_given_up() {
     };
     let cut: String = whole.lines().take(13).map(|line| format!("{line}\n")).collect();
     let cut = told(&cut);
-    assert!(cut.contains("1 of 6 planned blocks are not whole: block 6 has no record of"), "{cut}");
+    assert!(cut.contains("1 of 6 planned blocks is not whole: block 6 has no record of"), "{cut}");
     let strange = told(&whole.replace("\"subject\":\"steady\"", "\"subject\":\"other\""));
     assert!(
         strange.contains("6 of 14 records are of trials that plan.json does not have"),

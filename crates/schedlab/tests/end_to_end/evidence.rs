@@ -420,7 +420,7 @@ const EDITS: &[Edit] = &[
         },
         &[
             "records.jsonl: subject is ",
-            "16 of 24 records are of another subject than plan.json has at their place",
+            "16 of 24 records are of another subject than plan.json has there",
         ],
     ),
     (

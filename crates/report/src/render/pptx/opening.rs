@@ -6,6 +6,7 @@ use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::trimmed;
 use crate::attempt::{attempt, numbered};
 use crate::checks::{CheckState, checks, trials};
+use crate::counts;
 use crate::few_boots::few_boots;
 use crate::observed::{
     Provenance, has_declared_margins, has_drawn_order, tells_order, unset, whole_blocks,
@@ -222,12 +223,10 @@ fn order(report: &Report, blocks: &str) -> String {
         }
         Provenance::Ran | Provenance::Simulated if !whole.is_all() => say!(
             language,
-            "{blocks}, each in an order drawn anew (seed {seed}); {seen} of {all} blocks hold a \
-             completed trial of every subject",
+            "{blocks}, each in an order drawn anew (seed {seed}); {whole}",
             blocks,
             seed = report.design.seed_words(language),
-            seen = whole.seen,
-            all = whole.of
+            whole = counts::whole_blocks(whole, language)
         ),
         Provenance::Ran => say!(
             language,
