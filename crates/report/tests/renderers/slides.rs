@@ -462,6 +462,25 @@ fn values_of_an_emulated_processor_are_on_no_slide() {
 }
 
 #[test]
+fn no_effect_is_called_the_strongest_that_has_no_estimate() {
+    if !has_page() {
+        return;
+    }
+    let undecided = || Draft::new("cyclic", "latency_p50", "fifo").finding();
+    let invalid = Draft::new("cyclic", "latency_p99", "fifo").decided(Verdict::Invalid, false);
+    let invalid = invalid.effect(5e4, 1.1, 1.05, 1.15).finding();
+    let known = "no valid answer: fifo against baseline for cyclic latency p99: +10.0 % (";
+    for (findings, expected) in [
+        (vec![undecided()], "not known: no comparison has an estimate"),
+        (vec![undecided(), invalid], known),
+    ] {
+        let words = Deck::of(&campaign("Which?", findings, Vec::new())).words(2);
+        assert!(words.contains(&format!("Strongest effect:  {expected}")), "{words}");
+        assert!(!words.contains("no estimate"), "{words}");
+    }
+}
+
+#[test]
 fn the_effect_that_is_shown_first_is_the_winners() {
     if !has_page() {
         return;

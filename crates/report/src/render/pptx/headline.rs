@@ -21,6 +21,11 @@ fn strongest<'r>(all: impl Iterator<Item = &'r Finding>) -> Option<&'r Finding> 
     all.max_by(|one, other| one.size().total_cmp(&other.size()))
 }
 
+/// The strongest of all that have an estimate.
+pub(super) fn strongest_estimated(report: &Report) -> Option<&Finding> {
+    strongest(primary(report).into_iter().filter(|one| one.effect.is_some()))
+}
+
 /// An effect with its interval: `+10.6 % (95 % interval +8.9 to +12.3 %)`.
 pub(super) fn effect(report: &Report, finding: &Finding) -> String {
     let language = report.language;

@@ -1,7 +1,7 @@
 //! Before the evidence: the question with its answer, what was compared and what the words mean,
 //! method, environment, and whether it may be believed.
 
-use super::headline::{effect, main_caveat, main_finding, sentence, winner};
+use super::headline::{effect, main_caveat, main_finding, sentence, strongest_estimated, winner};
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::trimmed;
 use crate::attempt::{attempt, numbered};
@@ -61,9 +61,12 @@ fn in_short(report: &Report) -> Slide {
     let language = report.language;
     let main = main_finding(report);
     let title = main.map_or_else(|| report.answer.clone(), |one| sentence(one, language));
-    let strongest = match main {
-        None => language.word("nothing was compared").to_owned(),
-        Some(finding) => {
+    // That of another finding where the one of the title has no estimate.
+    let estimated = main.filter(|one| one.effect.is_some()).or_else(|| strongest_estimated(report));
+    let strongest = match (main, estimated) {
+        (None, _) => language.word("nothing was compared").to_owned(),
+        (_, None) => language.word("not known: no comparison has an estimate").to_owned(),
+        (_, Some(finding)) => {
             format!("{}: {}", sentence(finding, language), effect(report, finding))
         }
     };
@@ -83,7 +86,8 @@ fn in_short(report: &Report) -> Slide {
         Paragraph::new(language.word("Read as"), reading),
     ]);
     let families = report.design.family_words(language);
-    let told = verdict_table::reading(&report.findings, judged(&report.findings), &families, language);
+    let told =
+        verdict_table::reading(&report.findings, judged(&report.findings), &families, language);
     let notes = format!("{}\n{told}", report.answer);
     slide(title, Body::Paragraphs(paragraphs), notes)
 }
@@ -226,7 +230,7 @@ fn order(report: &Report, blocks: &str) -> String {
             "{blocks}, each in an order drawn anew (seed {seed}); {whole}",
             blocks,
             seed = report.design.seed_words(language),
-            whole = counts::whole_blocks(whole, language)
+            whole = counts::whole_blocks((whole.seen, whole.of), language)
         ),
         Provenance::Ran => say!(
             language,
