@@ -61,7 +61,7 @@ pub(crate) fn given(of_format: &ImportChoices, own: &[Metric], plan: &Plan) -> G
 }
 
 fn margin(margin: f64) -> String {
-    let percent = format!("{:.3} %", 100.0 * margin).replace(".000 %", " %");
+    let percent = format!("{} %", model::percent(margin, 3)).replace(".000 %", " %");
     format!("a margin of {percent} was given together with the data")
 }
 
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn each_choice_that_came_with_the_data_is_named() {
         let usual = picture::settings();
-        let cases: [(ImportSettings, &[&str], &str); 6] = [
+        let cases: [(ImportSettings, &[&str], &str); 7] = [
             (
                 ImportSettings { margin: Some(0.05), ..usual.clone() },
                 &[],
@@ -295,6 +295,11 @@ mod tests {
                 ImportSettings { margin: Some(0.0025), ..usual.clone() },
                 &[],
                 "a margin of 0.250 % was given together with the data",
+            ),
+            (
+                ImportSettings { margin: Some(1e308), ..usual.clone() },
+                &[],
+                "a margin of 1.00e310 % was given together with the data",
             ),
             (
                 ImportSettings { alpha: 0.2, ..usual.clone() },

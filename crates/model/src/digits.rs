@@ -77,6 +77,24 @@ pub fn last_digit_power(value: f64) -> Option<i32> {
     Some(power)
 }
 
+/// A fraction in percent with so many digits behind the point, as text; one that is large as
+/// [`large_percent`] has it.
+pub fn percent(fraction: f64, decimals: usize) -> String {
+    large_percent(fraction).unwrap_or_else(|| format!("{:.decimals$}", 100.0 * fraction))
+}
+
+/// A fraction from 100,000 on in percent, in scientific notation: nobody counts 300 digits. Of 1e308 it
+/// is `1.00e310`, which no number holds.
+pub fn large_percent(fraction: f64) -> Option<String> {
+    if !fraction.is_finite() || fraction.abs() < 1e5 {
+        return None;
+    }
+    let text = format!("{fraction:.2e}");
+    let (digits, power) = text.split_once('e')?;
+    let power: i32 = power.parse().ok()?;
+    Some(format!("{digits}e{}", power + 2))
+}
+
 /// A p-value as people read it; a tiny one is bounded, never shown as 0: `0.012`, `< 0.001`.
 pub fn p_value(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
@@ -90,6 +108,21 @@ pub fn p_equation(p: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_percentage_has_few_digits_however_large_it_is() {
+        for (fraction, decimals, text) in [
+            (0.05, 2, "5.00"),
+            (-0.0126, 1, "-1.3"),
+            (99_999.0, 1, "9999900.0"),
+            (1e5, 1, "1.00e7"),
+            (-2.5e304, 3, "-2.50e306"),
+            (1e308, 2, "1.00e310"),
+            (9.999e306, 0, "1.00e309"),
+        ] {
+            assert_eq!(percent(fraction, decimals), text);
+        }
+    }
 
     #[test]
     fn no_p_is_shown_as_nought() {

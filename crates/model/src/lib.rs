@@ -73,7 +73,9 @@ pub use comparisons::{Comparisons, Group, groups};
 pub use counted_noun::counted;
 pub use counted_numbers::{CountedNumbers, counting_numbers};
 pub use cpu_list::CpuList;
-pub use digits::{last_digit_power, p_equation, p_value, round_significant};
+pub use digits::{
+    large_percent, last_digit_power, p_equation, p_value, percent, round_significant,
+};
 pub use doubt::Doubt;
 pub use facts::{DecidingFact, DecidingFacts, ImportFact, TrialFact};
 pub use few::Few;

@@ -222,7 +222,7 @@ impl AnswerStyle {
             self.language,
             "{comparison} (margin {margin} %)",
             comparison = self.name(finding),
-            margin = trimmed(100.0 * finding.margin)
+            margin = in_percent(finding.margin)
         )
     }
 
@@ -239,7 +239,7 @@ impl AnswerStyle {
         let Some(blocks) = needed.filter(|blocks| *blocks as usize > finding.pairs) else {
             return name;
         };
-        let margin = trimmed(100.0 * finding.margin);
+        let margin = in_percent(finding.margin);
         if self.is_imported {
             return say!(
                 self.language,
@@ -301,8 +301,11 @@ fn and_more(verdict: Verdict, more: usize, language: Language) -> Option<String>
     })
 }
 
-/// A number without needless zeros.
-pub(crate) fn trimmed(number: f64) -> String {
-    let text = format!("{number:.2}");
+/// A fraction in percent without needless zeros.
+pub(crate) fn in_percent(fraction: f64) -> String {
+    if let Some(large) = model::large_percent(fraction) {
+        return large;
+    }
+    let text = model::percent(fraction, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

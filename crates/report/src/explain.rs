@@ -77,6 +77,11 @@ fn level(finding: &Finding, findings: &Findings) -> f64 {
     finding.look.map_or(findings.alpha, |look| look.alpha)
 }
 
+/// The margin in percent.
+fn margin_words(finding: &Finding) -> String {
+    model::large_percent(finding.margin).unwrap_or_else(|| short(100.0 * finding.margin))
+}
+
 /// Three significant digits without zeros at their end.
 fn short(number: f64) -> String {
     let text = digits(number);
@@ -131,7 +136,7 @@ fn question(finding: &Finding, context: &ExplainContext<'_>) -> String {
         workload,
         metric,
         direction = direction(finding.question.direction, language),
-        margin = short(100.0 * finding.margin)
+        margin = margin_words(finding)
     )
 }
 
@@ -317,7 +322,7 @@ fn tests(finding: &Finding, effect: &Effect, findings: &Findings, language: Lang
         "If there were no difference, one this large would turn up with p {difference}. If the \
          difference were {margin} % or more, one this small would turn up with p {equivalence}.",
         difference = with_adjusted(difference, effect.adjusted_difference),
-        margin = short(100.0 * finding.margin),
+        margin = margin_words(finding),
         equivalence = with_adjusted(equivalence, effect.adjusted_equivalence)
     )
 }
@@ -355,7 +360,7 @@ fn is_beyond(finding: &Finding) -> bool {
 
 fn because(finding: &Finding, findings: &Findings, language: Language) -> String {
     let level = short(level(finding, findings));
-    let margin = short(100.0 * finding.margin);
+    let margin = margin_words(finding);
     let has_no_test = finding.effect.as_ref().is_some_and(|effect| effect.p_difference.is_none());
     match (finding.verdict, &finding.reason) {
         (Verdict::Better | Verdict::Worse | Verdict::Equivalent, _) if has_no_test => {
@@ -428,7 +433,7 @@ fn without_test(finding: &Finding, findings: &Findings, language: Language) -> S
     let family = findings.family_size(&finding.question).max(1);
     let level = confidence(findings.alpha / family as f64);
     let interval = interval_in_words(&effect.family_interval, language);
-    let margin = short(100.0 * finding.margin);
+    let margin = margin_words(finding);
     match (finding.verdict, finding.strength) {
         (Verdict::Equivalent, _) => say!(
             language,
@@ -504,7 +509,7 @@ fn change(finding: &Finding, language: Language) -> Option<String> {
          {equivalence}.",
         count = finding.pairs,
         found = effects_found(planning.detectable, language),
-        margin = short(100.0 * finding.margin),
+        margin = margin_words(finding),
         difference = blocks(planning.blocks_for_difference),
         equivalence = blocks(planning.blocks_for_equivalence)
     ))

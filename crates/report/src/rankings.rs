@@ -1,6 +1,6 @@
 //! Ranks, use cases and claims in words: what every text renderer says of them.
 
-use crate::answer::trimmed;
+use crate::answer::in_percent;
 use crate::emulated::mark;
 use crate::quantities::{against, confidence, estimate, p_value, versus};
 use crate::verdict_table::{effect, look, words};
@@ -156,7 +156,7 @@ fn components(finding: &UseCaseFinding, all: &[Finding], language: Language) -> 
 }
 
 fn weight(weight: &Weight) -> String {
-    format!("{} % {} {}", trimmed(100.0 * weight.weight), weight.workload, weight.metric)
+    format!("{} % {} {}", in_percent(weight.weight), weight.workload, weight.metric)
 }
 
 /// How a claim ended.

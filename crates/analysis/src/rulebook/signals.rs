@@ -317,17 +317,19 @@ impl Signals {
             caveats.push(Caveat::new(CaveatCode::NotComparable, detail));
         }
         if let Some(change) = self.drift {
-            let percent = 100.0 * (exp(change) - 1.0);
+            let change = exp(change) - 1.0;
+            let sign = if change < 0.0 { "" } else { "+" };
+            let percent = format!("{sign}{}", model::percent(change, 1));
             let in_order = self.origin.in_order();
             let detail = match (&self.numbers, self.origin) {
                 (Numbers::Samples(_), _) => {
-                    format!("a subject's values change by {percent:+.1} % {in_order}")
+                    format!("a subject's values change by {percent} % {in_order}")
                 }
                 (Numbers::Pairs(_) | Numbers::Sum { .. }, OrderOrigin::Measured) => {
-                    format!("the reference changed by {percent:+.1} % over the campaign")
+                    format!("the reference changed by {percent} % over the campaign")
                 }
                 (Numbers::Pairs(_) | Numbers::Sum { .. }, _) => {
-                    format!("the reference changes by {percent:+.1} % over the blocks, {in_order}")
+                    format!("the reference changes by {percent} % over the blocks, {in_order}")
                 }
             };
             caveats.push(Caveat::new(CaveatCode::Drift, detail));

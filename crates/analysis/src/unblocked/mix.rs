@@ -74,10 +74,10 @@ impl Mixes {
         }
         let (name, shares) = self.most_unlike(names)?;
         let [of_reference, of_subject] = shares.map(|share| (10_000.0 * share).round() / 100.0);
-        let percent = 100.0 * (exp(effect) - 1.0);
+        let percent = model::percent(exp(effect) - 1.0, 1);
         Some(format!(
             "{name}: {of_reference} % of the rows of {reference}, {of_subject} % of those of {subject}; \
-             such mixes alone may make a difference of {percent:.1} %"
+             such mixes alone may make a difference of {percent} %"
         ))
     }
 

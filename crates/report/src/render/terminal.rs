@@ -13,7 +13,7 @@ mod validity;
 use super::bar::Scale;
 use super::grid::TextTable;
 use super::{Page, Renderer, grid, ladder};
-use crate::answer::trimmed;
+use crate::answer::in_percent;
 use crate::attempt::attempt;
 use crate::breakdown::{self, Breakdown};
 use crate::counts;
@@ -174,7 +174,7 @@ impl Screen<'_> {
                 self.language,
                 "{direction}, margin {margin} %; {reference} = {value}",
                 direction = direction(first.question.direction, self.language),
-                margin = trimmed(100.0 * first.margin),
+                margin = in_percent(first.margin),
                 reference = first.question.reference,
                 value = reference_value(&group.findings, self.hides_absolute, self.language)
             );

@@ -208,6 +208,23 @@ fn no_format_says_what_percentages_are_of_where_every_effect_is_a_factor() {
 }
 
 #[test]
+fn an_enormous_margin_is_told_with_few_digits() {
+    for (margin, words) in [(1e300, "margin 1.00e302 %"), (1e308, "margin 1.00e310 %")] {
+        let finding = Draft::new("cyclic", "latency_p50", "fifo").margin(margin);
+        let finding = finding.decided(Verdict::Equivalent, false).effect(5e4, 1.1, 1.05, 1.15);
+        let finding = finding.finding();
+        let told = campaign("Which?", vec![finding.clone()], Vec::new());
+        for format in ["terminal", "markdown"] {
+            let text = drawn(&told, format, page(200));
+            assert!(text.contains(words), "{format}: {text}");
+            assert!(!text.contains("000000000") && !text.contains("inf %"), "{format}: {text}");
+        }
+        let paragraphs = explained(&finding, &told.findings, true, Language::default());
+        assert!(!paragraphs.join("\n").contains("inf %"), "{paragraphs:?}");
+    }
+}
+
+#[test]
 fn no_renderer_gives_replicates_that_do_not_vary_an_interval() {
     let same = Draft::new("cyclic", "latency_p50", "fifo")
         .decided(Verdict::Equivalent, false)

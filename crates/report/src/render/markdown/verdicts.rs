@@ -4,7 +4,7 @@
 use super::super::bar::Scale;
 use super::super::grid;
 use super::{cell, plain};
-use crate::answer::trimmed;
+use crate::answer::in_percent;
 use crate::emulated::why_hidden;
 use crate::few_boots::few_boots;
 use crate::quantities::{
@@ -12,8 +12,8 @@ use crate::quantities::{
     tells_percentage,
 };
 use crate::verdict_table::{
-    correction, effect, groups, intervals, is_in_percent, judged, look, not_known, percentages, reference_value,
-    subject_value, symbol, words,
+    correction, effect, groups, intervals, is_in_percent, judged, look, not_known, percentages,
+    reference_value, subject_value, symbol, words,
 };
 use crate::view::Report;
 use model::{Finding, Role};
@@ -37,7 +37,7 @@ pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()
             language,
             "{direction}, margin {margin} %",
             direction = direction(first.question.direction, language),
-            margin = trimmed(100.0 * first.margin)
+            margin = in_percent(first.margin)
         );
         writeln!(
             output,

@@ -3,7 +3,7 @@
 
 use super::headline::{effect, main_caveat, main_finding, sentence, strongest_estimated, winner};
 use super::slide::{Body, Paragraph, Slide, Table};
-use crate::answer::trimmed;
+use crate::answer::in_percent;
 use crate::attempt::{attempt, numbered};
 use crate::checks::{CheckState, checks, trials};
 use crate::counts;
@@ -168,7 +168,7 @@ fn metrics(report: &Report) -> Option<Slide> {
                 metric.id.replace('_', " "),
                 metric.meaning.clone(),
                 direction(metric.direction, language).to_owned(),
-                format!("{} %", trimmed(100.0 * metric.margin)),
+                format!("{} %", in_percent(metric.margin)),
             ]
         })
         .collect();

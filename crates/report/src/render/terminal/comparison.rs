@@ -2,7 +2,7 @@
 
 use super::super::bar::Scale;
 use super::{BOLD, DIM, Page, finished, lines, padded, padded_left, paragraph, style_of, styled};
-use crate::answer::trimmed;
+use crate::answer::in_percent;
 use crate::compare::{Comparison, Fact, Facts};
 use crate::emulated::why_hidden;
 use crate::premises::premises;
@@ -269,7 +269,7 @@ impl Sheet<'_> {
         let direction =
             of_both(&|finding| direction(finding.question.direction, language).to_owned());
         let margin = of_both(&|finding| {
-            say!(language, "margin {margin} %", margin = trimmed(100.0 * finding.margin))
+            say!(language, "margin {margin} %", margin = in_percent(finding.margin))
         });
         let references = [0, 1].map(|side| {
             let hides = self.compared.campaigns[side].hides_absolute;
@@ -335,7 +335,8 @@ impl Sheet<'_> {
             "+ and × are better; each ratio is to the reference of its own campaign. {told}",
             told = of_sides(&told)
         );
-        let single = compared.single.iter().flatten().filter(|one| one.question.role != Role::Screen);
+        let single =
+            compared.single.iter().flatten().filter(|one| one.question.role != Role::Screen);
         let mut told = kept.iter().flatten().chain(single);
         let of_percentages = percentages(told.any(|one| is_in_percent(one)), self.language);
         writeln!(self.output)?;
