@@ -95,7 +95,8 @@ fn a_last_record_that_is_another_is_not_told_as_lost() {
 /// An import of records with these numbers of their rows.
 fn import(design: ImportedDesign, numbers: &[u64]) -> StoredCampaign {
     let from = fixtures::imported(design, ImportedOrder::Rows);
-    let plan = Plan { imported: Some(from), ..plan(3) };
+    let mut plan = Plan { imported: Some(from), ..plan(3) };
+    plan.oldest_format().clone_into(&mut plan.format);
     StoredCampaign::of(plan, |campaign| {
         let numbered = |(place, number): (u32, &u64)| Record { sequence: *number, ..record(place) };
         let records: Vec<Record> = (0..).zip(numbers).map(numbered).collect();

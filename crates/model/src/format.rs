@@ -33,6 +33,9 @@ pub const LOOK_PLAN_FORMAT: &str = "schedlab.plan/11";
 /// `plan.json` with blocks that run others again. A reader of the versions before would not read
 /// which, and would take the digest of the end for that of another end.
 pub const REPEATED_PLAN_FORMAT: &str = "schedlab.plan/12";
+/// Those that say nothing which the third does not. No version that wrote them bound records
+/// ([`UNBOUND_RECORD_FORMATS`]).
+pub const PLANS_BEFORE_BINDING: [&str; 2] = ["schedlab.plan/2", "schedlab.plan/1"];
 /// Versions of it that are read. Before the twelfth, notes alone told which blocks run again
 /// ([`crate::Plan::blocks_run_again`]). Before the eleventh, a note alone told which look ended a
 /// campaign ([`crate::Plan::ending_look`]). Before the tenth, caveats alone told what the importer
@@ -43,8 +46,8 @@ pub const REPEATED_PLAN_FORMAT: &str = "schedlab.plan/12";
 /// has no comparisons within a factor, and claims about one comparison each.
 pub const PLAN_FORMATS: [&str; 12] = [
     PLAN_FORMAT,
-    "schedlab.plan/2",
-    "schedlab.plan/1",
+    PLANS_BEFORE_BINDING[0],
+    PLANS_BEFORE_BINDING[1],
     PACED_PLAN_FORMAT,
     VENUE_PLAN_FORMAT,
     RESTED_PLAN_FORMAT,

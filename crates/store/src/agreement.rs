@@ -3,11 +3,15 @@
 
 use crate::compact_json::compact_text;
 use crate::decisive_fields::{changed_fields, kept_fields};
-use crate::documents::{CampaignState, StateDocument, UNBOUND_STATE, digest_of_end, hexadecimal};
+use crate::documents::{
+    CampaignState, OPEN_ENDED_STATE, REDACTED_STATE_FORMAT, STATE_FORMAT, StateDocument,
+    UNBOUND_STATE, digest_of_end, hexadecimal,
+};
 use crate::json_digest::digest_of_json;
 use model::{
     Attempt, CampaignBeginning, CaveatCode, FACTS_PLAN_FORMAT, GIVEN_PLAN_FORMAT,
-    ORDERED_PLAN_FORMAT, PARTS_PLAN_FORMAT, Plan, RESTED_PLAN_FORMAT, Record,
+    ORDERED_PLAN_FORMAT, PARTS_PLAN_FORMAT, PLAN_FORMAT, PLANS_BEFORE_BINDING, Plan,
+    RESTED_PLAN_FORMAT, Record,
 };
 
 /// Formats of plans that no version had which bound no records. That of a campaign which a look
@@ -103,6 +107,7 @@ impl CampaignDocuments<'_> {
         told.extend(self.other_environment());
         told.extend(self.other_origin());
         told.extend(self.other_version());
+        told.extend(self.other_formats());
         told
     }
 
@@ -321,6 +326,53 @@ impl CampaignDocuments<'_> {
     }
 }
 
+impl CampaignDocuments<'_> {
+    /// The formats of plan and state that are not those in which what they hold is written.
+    fn other_formats(&self) -> Vec<String> {
+        let formats = [
+            ("plan.json", self.plan.format.as_str(), self.due_format_of_plan()),
+            ("state.json", self.state.format.as_str(), self.due_format_of_state()),
+        ];
+        let others = formats.into_iter().filter(|(_, there, due)| there != due);
+        let words = |(name, there, due): (&str, &str, &str)| {
+            format!("{name}: format is {there}, and what it holds is written as {due}")
+        };
+        others.map(words).collect()
+    }
+
+    /// Every version writes the oldest format whose readers understand all that a plan says.
+    fn due_format_of_plan(&self) -> &str {
+        let (there, due) = (self.plan.format.as_str(), self.plan.oldest_format());
+        let is_earlier = due == PLAN_FORMAT && PLANS_BEFORE_BINDING.contains(&there);
+        if is_earlier && !self.begins_bound() { there } else { due }
+    }
+
+    /// The same of a state. A version that binds more may have stored that of an earlier one again, with
+    /// nothing in it that is new.
+    fn due_format_of_state(&self) -> &str {
+        let (state, began) = (self.state, self.began());
+        let binds_end = self.is_closed() || began.is_some_and(|began| began.binds_end);
+        let names_last = state.head.is_some() || state.attempt.is_some() || self.begins_bound();
+        let (due, later): (&str, &[&str]) = if state.redacted_origin.is_some() {
+            (REDACTED_STATE_FORMAT, &[])
+        } else if binds_end {
+            (STATE_FORMAT, &[])
+        } else if names_last {
+            (OPEN_ENDED_STATE, &[STATE_FORMAT])
+        } else {
+            (UNBOUND_STATE, &[OPEN_ENDED_STATE, STATE_FORMAT])
+        };
+        let there = state.format.as_str();
+        if later.contains(&there) { there } else { due }
+    }
+
+    /// Whether the version that began the campaign bound records. Of one without a record, its end
+    /// tells it.
+    fn begins_bound(&self) -> bool {
+        self.records.first().map_or_else(|| self.is_closed(), |first| first.chain.is_some())
+    }
+}
+
 fn words_of_attempt(attempt: Option<Attempt>) -> String {
     match attempt {
         None => "not counted".to_owned(),
@@ -515,6 +567,28 @@ mod tests {
     }
 
     #[test]
+    fn no_known_format_but_that_of_what_it_holds_passes_in_a_plan_or_a_state() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = finished(results.path());
+        let documents: [(&str, &[&str], &str); 2] = [
+            ("plan.json", &model::PLAN_FORMATS, model::PLAN_FORMAT),
+            ("state.json", &crate::documents::STATE_FORMATS, crate::documents::STATE_FORMAT),
+        ];
+        for (name, known, written) in documents {
+            for format in known {
+                edit(&directory, name, |document| document["format"] = (*format).into());
+                let told = told(&load(&directory).unwrap());
+                let words = format!(
+                    "{name}: format is {format}, and what it holds is written as {written}"
+                );
+                let expected = if *format == written { String::new() } else { words };
+                assert_eq!(told, expected);
+            }
+            edit(&directory, name, |document| document["format"] = written.into());
+        }
+    }
+
+    #[test]
     fn the_look_that_ended_a_campaign_is_bound_with_its_end() {
         let results = tempfile::tempdir().unwrap();
         let planned = model::Plan { looks: vec![6, 10, 16], ..plan("demo", "digest") };
@@ -602,6 +676,10 @@ mod tests {
         let loaded = load(&directory).unwrap();
         assert_eq!((told(&loaded).as_str(), loaded.binding), ("", Binding::Checked));
         assert!(loaded.unbound[0].contains("bound neither how it ended"), "{:?}", loaded.unbound);
+        edit(&directory, "state.json", |state| state["format"] = "schedlab.state/1".into());
+        let words = "state.json: format is schedlab.state/1, and what it holds is written as \
+                     schedlab.state/2";
+        assert_eq!(told(&load(&directory).unwrap()), words);
     }
 
     #[test]
@@ -641,6 +719,10 @@ mod tests {
             assert!(has(CaveatCode::EvidenceUnbound), "{:?}", loaded.caveats);
         };
         is_said();
+        for format in model::PLANS_BEFORE_BINDING {
+            edit(&directory, "plan.json", |plan| plan["format"] = format.into());
+            is_said();
+        }
         // What ends it now binds nothing that was written before.
         Campaign::open(&directory).unwrap().mark_stopped_early("by hand").unwrap();
         is_said();

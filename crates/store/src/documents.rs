@@ -21,7 +21,9 @@ pub const REDACTED_STATE_FORMAT: &str = "schedlab.state/4";
 /// went on; the first names neither the last record nor the attempt. Redactions of earlier versions
 /// are of the third.
 pub const STATE_FORMATS: [&str; 4] =
-    [STATE_FORMAT, REDACTED_STATE_FORMAT, "schedlab.state/2", UNBOUND_STATE];
+    [STATE_FORMAT, REDACTED_STATE_FORMAT, OPEN_ENDED_STATE, UNBOUND_STATE];
+/// That of a version which bound records, and not the end.
+pub(crate) const OPEN_ENDED_STATE: &str = "schedlab.state/2";
 /// That of a version which bound no records.
 pub const UNBOUND_STATE: &str = "schedlab.state/1";
 /// Version of `environment.json`.

@@ -54,6 +54,16 @@ fn unbind(directory: &Path) {
     });
 }
 
+/// A campaign as a version left it that bound no records, nor let the machine remember them.
+pub fn make_unbound(bench: &Bench, directory: &Path) {
+    unbind(directory);
+    fs::remove_dir_all(bench.path().join("run/campaigns")).unwrap();
+    edit_state(directory, |state| {
+        state.retain(|key, _| ["created_unix_ns", "state", "caveats"].contains(&key.as_str()));
+        state.insert("format".to_owned(), "schedlab.state/1".into());
+    });
+}
+
 /// SHA-256 of a text.
 fn sum(directory: &Path, text: &str) -> String {
     let file = directory.join("logs/summed");
@@ -260,6 +270,20 @@ const EDITS: &[Edit] = &[
             });
         },
         &["state.json does not bind the end of the campaign"],
+    ),
+    (
+        "format of the plan",
+        |directory| edit_plan(directory, |plan| plan["format"] = "schedlab.plan/5".into()),
+        &["plan.json: format is schedlab.plan/5, and what it holds is written as schedlab.plan/3"],
+    ),
+    (
+        "format of the state",
+        |directory| {
+            edit_state(directory, |state| state["format"] = "schedlab.state/4".into());
+        },
+        &[
+            "state.json: format is schedlab.state/4, and what it holds is written as schedlab.state/3",
+        ],
     ),
     (
         "resumption",
@@ -1041,13 +1065,7 @@ fn a_bundle_that_is_not_there_is_a_wrong_argument() {
 #[test]
 fn a_campaign_of_an_earlier_version_says_that_its_records_are_bound_to_nothing() {
     let (bench, directory) = campaign();
-    unbind(&directory);
-    // Nor did that version let the machine remember them.
-    fs::remove_dir_all(bench.path().join("run/campaigns")).unwrap();
-    edit_state(&directory, |state| {
-        state.retain(|key, _| ["created_unix_ns", "state", "caveats"].contains(&key.as_str()));
-        state.insert("format".to_owned(), "schedlab.state/1".into());
-    });
+    make_unbound(&bench, &directory);
     for command in ["judge", "show"] {
         let told = bench.expect(0, &[command, "last"]);
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
