@@ -7,6 +7,7 @@
 
 use crate::journal_damage::JournalDamage;
 use crate::journal_entry::JournalEntry;
+use model::fault_of_line;
 use serde::de::IgnoredAny;
 use std::collections::BTreeSet;
 
@@ -259,8 +260,13 @@ fn is_checksum_digit(byte: u8) -> bool {
 
 /// A line's number, where it has one, and its entry.
 fn parse_line(line: &str, has_numbers: bool) -> Result<(Option<u64>, JournalEntry), String> {
-    let entry =
-        |text: &str| serde_json::from_slice(text.as_bytes()).map_err(|error| error.to_string());
+    let entry = |text: &str| {
+        serde_json::from_slice(text.as_bytes())
+            .map_err(|error| format!("its entry cannot be read: {}", fault_of_line(&error)))
+    };
+    if line.trim().is_empty() {
+        return Err("it is empty".to_owned());
+    }
     if line.starts_with('{') {
         if has_numbers {
             return Err("it has neither number nor checksum".to_owned());
@@ -328,6 +334,20 @@ mod tests {
         assert_eq!((foreign.entries.len(), foreign.damaged.len()), (2, 1));
         let damaged = joined(&[lines[0], "garbage", lines[2], lines[3]]);
         assert_eq!((damaged.entries.len(), damaged.damaged.len()), (3, 1));
+    }
+
+    #[test]
+    fn empty_lines_are_called_empty_and_a_fault_is_told_by_no_line_of_its_own() {
+        let entries = entries(2);
+        let text = journal_text(&entries).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let read = parse_journal(&format!("{}\n\n \t\n{}\n", lines[0], lines[1]));
+        assert_eq!(read.entries, entries);
+        assert_eq!(read.damaged[0], "each of lines 2 to 3: it is empty");
+        let unnumbered = parse_journal("{\"ha\n{\"entry\":\"group\",\"group\":5}\n");
+        assert_eq!(unnumbered.entries.len(), 1);
+        let told = "line 1: its entry cannot be read: it ends after 4 bytes, inside a string";
+        assert_eq!(unnumbered.damaged[0], told);
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod given;
 mod histogram;
 mod imported;
 mod inert;
+mod json_line;
 mod kernel_version;
 mod level;
 mod line_digest;
@@ -99,6 +100,7 @@ pub use inert::{
     LONGEST_LINE, LONGEST_TEXT, bounded_text, bounded_to, inert, inert_json, inert_lines,
     inert_text, is_obeyed, legible_data, legible_lines, on_one_line, written_out,
 };
+pub use json_line::fault_of_line;
 pub use kernel_version::KernelVersion;
 pub use level::Level;
 pub use line_digest::LineDigest;

@@ -10,6 +10,7 @@ use crate::lookup::{CampaignEntry, all_on};
 use contract::shared_names::{COMMAND_LINE, SERVICE_COMMAND_LINE};
 use model::{
     Attempt, DOCUMENT_BYTES, Level, ParameterValue, Parameters, Plan, Subject, WorkloadPlan,
+    fault_of_line,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -551,15 +552,19 @@ fn entries(file: &mut dyn OpenFile) -> io::Result<Vec<Entry>> {
     }
     let broken = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
     let parse = |(at, line): (usize, &str)| {
+        let number = at + 1;
+        if line.trim().is_empty() {
+            return Err(broken(format!("line {number} is empty; remove it")));
+        }
         let entry: Entry = serde_json::from_slice(line.as_bytes()).map_err(|error| {
-            broken(format!("line {} is none of ours ({error}); remove it", at + 1))
+            let fault = fault_of_line(&error);
+            broken(format!("line {number} is none of ours ({fault}); remove it"))
         })?;
         match entry.format.as_deref() {
             None | Some(FORMAT) => Ok(entry),
             // What it counts as is not known here, and a guess would be a wrong number.
             Some(later) => Err(broken(format!(
-                "line {} is {later}, which a later version wrote; count with that one",
-                at + 1
+                "line {number} is {later}, which a later version wrote; count with that one"
             ))),
         }
     };
@@ -912,6 +917,26 @@ mod tests {
         let begins = (home.path(), "demo-5");
         let why = Attempts::of(home.path()).count(&compared(), begins, 5).unwrap_err().to_string();
         assert!(why.contains("line 1 is schedlab.attempt/99"), "{why}");
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_named_by_its_number_in_the_file() {
+        let home = tempfile::tempdir().unwrap();
+        let line = serde_json::json!({
+            "unix_ns": 4, "plan": "x", "question": "", "campaign": "demo-4",
+        });
+        for (second, words) in [
+            ("", "line 2 is empty; remove it"),
+            (" \t", "line 2 is empty; remove it"),
+            ("{\"ha", "line 2 is none of ours (it ends after 4 bytes, inside a string); remove it"),
+            ("hello", "line 2 is none of ours (expected value at byte 1); remove it"),
+        ] {
+            fs::write(home.path().join(FILE), format!("{line}\n{second}\n")).unwrap();
+            let begins = (home.path(), "demo-5");
+            let counted = Attempts::of(home.path()).count(&compared(), begins, 5);
+            let why = counted.unwrap_err().to_string();
+            assert!(why.contains(words), "{words}: {why}");
+        }
     }
 
     #[test]

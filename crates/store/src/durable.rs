@@ -1,7 +1,7 @@
 //! Files that survive a crash: written beside, under a name that nobody can foresee, synced,
 //! renamed, the directory synced; read with a limit, so that no stored size is trusted.
 
-use crate::json_location::told_with_place;
+use crate::json_location::{told_in_line, told_with_place};
 use contract::{Error, ErrorKind, Result};
 use model::{OverLimit, ReaderLimit};
 use serde::de::DeserializeOwned;
@@ -173,7 +173,15 @@ pub fn read_document<T: DeserializeOwned>(
 pub fn parse_document<T: DeserializeOwned>(bytes: &[u8], place: &str, known: &[&str]) -> Result<T> {
     let parsed = serde_json::from_slice(bytes);
     check_format(bytes, place, known)?;
-    parsed.map_err(|error| broken(bytes, place, &error))
+    parsed.map_err(|error| broken(place, told_with_place(bytes, &error)))
+}
+
+/// The same for one line of a file, which `place` names with its number.
+pub fn parse_line<T: DeserializeOwned>(line: &[u8], place: &str, known: &[&str]) -> Result<T> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let parsed = serde_json::from_slice(line);
+    check_format(line, place, known)?;
+    parsed.map_err(|error| broken(place, told_in_line(line, &error)))
 }
 
 /// Refuses a document that says of itself that it has a format which is not known.
@@ -197,8 +205,8 @@ fn check_format(bytes: &[u8], place: &str, known: &[&str]) -> Result<()> {
     }
 }
 
-fn broken(bytes: &[u8], place: &str, error: &serde_json::Error) -> Error {
-    Error::environment(not_understood(place), told_with_place(bytes, error))
+fn broken(place: &str, why: String) -> Error {
+    Error::environment(not_understood(place), why)
 }
 
 fn not_understood(place: &str) -> String {

@@ -2,7 +2,7 @@
 //! words say what it met, and not in which field.
 
 use crate::json_text::string_length;
-use model::over_depth;
+use model::{fault_of_line, over_depth};
 
 /// Letters of a place that are told, from its end.
 const LONGEST_PLACE: usize = 120;
@@ -18,8 +18,17 @@ enum Open {
 /// What a parser says of a text, behind the field that it was in:
 /// `workloads[0].metrics[1].margin: number out of range at line 3 column 9`.
 pub(crate) fn told_with_place(text: &[u8], error: &serde_json::Error) -> String {
-    let place = place(text, error.line(), error.column());
     let told = over_depth(error).map_or_else(|| error.to_string(), |over| over.to_string());
+    behind_place(text, error, told)
+}
+
+/// The same of a line of a file, without its end: the byte of the line is told, and no number of one.
+pub(crate) fn told_in_line(line: &[u8], error: &serde_json::Error) -> String {
+    behind_place(line, error, fault_of_line(error))
+}
+
+fn behind_place(text: &[u8], error: &serde_json::Error, told: String) -> String {
+    let place = place(text, error.line(), error.column());
     if place.is_empty() { told } else { format!("{place}: {told}") }
 }
 
@@ -59,7 +68,9 @@ fn open_at_end(text: &[u8]) -> Vec<Open> {
                 length = string_length(&text[at..]);
                 // Behind a colon it is a value.
                 if let Some(Open::Object(name @ None)) = last {
-                    let inside = text.get(at + 1..at + length - 1).unwrap_or_default();
+                    let inside = &text[at + 1..at + length];
+                    // One without an end has no second sign.
+                    let inside = inside.strip_suffix(b"\"").unwrap_or(inside);
                     let letters = String::from_utf8_lossy(inside);
                     let is_shown = |letter: &char| !model::is_obeyed(*letter);
                     *name = Some(letters.chars().filter(is_shown).collect());
@@ -111,6 +122,7 @@ mod tests {
             (r#"{"x": null}"#, "x: invalid type: null"),
             (r#"{"x,{\"[": true}"#, r#"x,{\"[: invalid type: boolean"#),
             (r#"{"x": 1"#, "x: EOF while parsing"),
+            (r#"{"half"#, "half: EOF while parsing a string"),
         ] {
             assert!(told::<Shares>(text).starts_with(expected), "{text}: {}", told::<Shares>(text));
         }

@@ -1,7 +1,7 @@
 //! `records.jsonl`: one record on each line, read up to the last complete one.
 
 use crate::chain::line_digest;
-use crate::durable::{parse_document, unreadable};
+use crate::durable::{parse_line, unreadable};
 use crate::record_weight::ReckonedParts;
 use contract::{Error, ErrorKind, Result};
 use model::{
@@ -238,14 +238,15 @@ fn parsed(
     let of = |(number, lines): (usize, &[Vec<u8>])| -> Result<Vec<(Record, LineDigest)>> {
         // What a thread reads is small before it hands it on.
         let mut parts = SharedParts::default();
-        let parse = |(number, line): (usize, &Vec<u8>)| {
-            let (record, read) = counting_numbers(|| parsed_line(line, number, path));
+        let parse = |(at, line): (usize, &Vec<u8>)| {
+            let number = number + at;
+            let (record, read) = counting_numbers(|| parsed_line(&lines[at..], number, path));
             let mut record = record?;
             held.add(read).map_err(|over| too_large(path, number, over))?;
             parts.share(&mut record);
             Ok((record, line_digest(line)))
         };
-        (number..).zip(lines).map(parse).collect()
+        lines.iter().enumerate().map(parse).collect()
     };
     let threads = available_parallelism().map_or(1, usize::from).min(lines.len() / LEAST_SHARE);
     if threads < 2 {
@@ -264,17 +265,40 @@ fn parsed(
     })
 }
 
-/// The record of a line; where there is none, it is read once more to say why.
-fn parsed_line(line: &[u8], number: usize, path: &Path) -> Result<Record> {
+/// The record of the first of these lines; where there is none, it is read once more to say why.
+fn parsed_line(lines: &[Vec<u8>], number: usize, path: &Path) -> Result<Record> {
+    let Some(line) = lines.first().filter(|line| !is_empty(line)) else {
+        return Err(empty(lines, number, path));
+    };
     let is_known = |record: &Record| RECORD_FORMATS.contains(&record.format.as_str());
     match serde_json::from_slice::<Record>(line).ok().filter(is_known) {
         Some(record) => Ok(record),
         None => {
             let place = format!("line {number} of {}", path.display());
             // It is read once more, for the place of what is wrong.
-            counting_numbers(|| parse_document(line, &place, &RECORD_FORMATS)).0
+            counting_numbers(|| parse_line(line, &place, &RECORD_FORMATS)).0
         }
     }
+}
+
+fn is_empty(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
+}
+
+/// Tells of the first of these lines, and those behind it, that they are empty.
+fn empty(lines: &[Vec<u8>], number: usize, path: &Path) -> Error {
+    let last = number + lines.iter().take_while(|line| is_empty(line)).count().max(1) - 1;
+    let why = if last > number {
+        format!("lines {number} to {last} are empty, and each line holds a record")
+    } else {
+        format!("line {number} is empty, and each line holds a record")
+    };
+    Error::new(
+        ErrorKind::Environment,
+        format!("cannot understand {}", path.display()),
+        why,
+        "no version writes an empty line: bring the file back from a copy of the campaign",
+    )
 }
 
 /// A power cut may leave blocks of zeros that were never written, even before
@@ -430,6 +454,30 @@ mod tests {
             fs::write(&path, &text).unwrap();
             let found = scan(&path).map(|scan| scan.records.len()).ok();
             assert_eq!(found, records, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn empty_lines_are_called_empty_and_a_fault_is_told_by_the_number_of_its_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("records.jsonl");
+        let line = serde_json::to_string(&record(0, vec![1.0])).unwrap();
+        for (text, cause) in [
+            (format!("\n{line}\n"), "line 1 is empty, and each line holds a record"),
+            (format!("{line}\n\n{line}\n"), "line 2 is empty, and each line holds a record"),
+            (format!("{line}\n \t\r\n"), "line 2 is empty, and each line holds a record"),
+            (
+                format!("{line}\n\n\n\n{line}\n"),
+                "lines 2 to 4 are empty, and each line holds a record",
+            ),
+            (format!("{line}\nhello\n"), "expected value at byte 1"),
+            (format!("{line}\n{{\"half\n"), "half: it ends after 6 bytes, inside a string"),
+        ] {
+            fs::write(&path, &text).unwrap();
+            let error = scan(&path).err().unwrap();
+            assert_eq!(error.cause, cause, "{text}");
+            let is_told = error.cause.contains("empty") || error.attempted.contains("line 2 of ");
+            assert!(is_told, "{error}");
         }
     }
 
