@@ -403,10 +403,12 @@ fn unpack_file(
         Stopped::Reading(error) => Trouble::Bundle(words(error)),
         Stopped::Writing(error) => Trouble::Directory(error),
     })?;
-    if !name.starts_with("report.") && controls(&path).map_err(words)? {
-        return Err(
-            format!("`{name}` holds control characters, which a terminal would obey").into()
-        );
+    let line = if name.starts_with("report.") { None } else { controls(&path).map_err(words)? };
+    if let Some(line) = line {
+        return Err(format!(
+            "line {line} of {name} holds control characters, which a terminal would obey"
+        )
+        .into());
     }
     Ok((found != *packed).then(|| {
         let other = if found.sha256 == packed.sha256 { "size" } else { "digest" };
@@ -424,23 +426,29 @@ fn has_more(rest: impl Read) -> io::Result<bool> {
     Ok(filling.len() as u64 > LONGEST_FILLING || filling.iter().any(|byte| *byte != 0))
 }
 
-/// Whether a text holds control characters, written out or escaped as JSON and TOML do. Ours hold
-/// none but ends of lines and tabs.
-fn controls(path: &Path) -> io::Result<bool> {
+/// The first line of a text, from 1, that holds control characters, written out or escaped as JSON and
+/// TOML do. Ours hold none but ends of lines and tabs.
+fn controls(path: &Path) -> io::Result<Option<u64>> {
     let mut file = open_regular(path)?;
+    let mut line = 1;
+    let ends = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count() as u64;
     // Piece by piece, since one line may be all of it; the end of each piece is the beginning of
     // the next, so that no escape is cut.
     let mut piece = Vec::with_capacity(PIECE + ESCAPE);
     loop {
         let kept = piece.len();
         if Read::by_ref(&mut file).take(PIECE as u64).read_to_end(&mut piece)? == 0 {
-            return Ok(false);
+            return Ok(None);
         }
         let is_raw = |byte: &u8| (*byte < 0x20 && !b"\n\r\t".contains(byte)) || *byte == 0x7f;
-        if piece[kept..].iter().any(is_raw) || piece.windows(ESCAPE).any(is_escaped_control) {
-            return Ok(true);
+        let raw = piece[kept..].iter().position(is_raw).map(|at| kept + at);
+        let escaped = piece.windows(ESCAPE).position(is_escaped_control);
+        if let Some(first) = raw.into_iter().chain(escaped).min() {
+            return Ok(Some(line + ends(&piece[..first])));
         }
-        piece.drain(..piece.len().saturating_sub(ESCAPE - 1));
+        let gone = piece.len().saturating_sub(ESCAPE - 1);
+        line += ends(&piece[..gone]);
+        piece.drain(..gone);
     }
 }
 
@@ -927,10 +935,15 @@ mod tests {
         let file = home.path().join("text");
         for before in PIECE - 7..=PIECE + 1 {
             fs::write(&file, format!("{}\\u001b", "x".repeat(before))).unwrap();
-            assert!(controls(&file).unwrap(), "behind {before} bytes");
+            assert_eq!(controls(&file).unwrap(), Some(1), "behind {before} bytes");
         }
-        fs::write(&file, "x\n".repeat(PIECE)).unwrap();
-        assert!(!controls(&file).unwrap());
+        let lines = "x\n".repeat(PIECE);
+        fs::write(&file, &lines).unwrap();
+        assert_eq!(controls(&file).unwrap(), None);
+        for control in ["\0\n", "\\u001b\n", "\\u001b\0"] {
+            fs::write(&file, format!("{lines}x{control}")).unwrap();
+            assert_eq!(controls(&file).unwrap(), Some(PIECE as u64 + 1), "{control:?}");
+        }
     }
 
     #[test]

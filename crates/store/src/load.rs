@@ -39,6 +39,9 @@ pub struct LoadedCampaign {
     pub last_digest: Option<LineDigest>,
     /// Warnings about the campaign's files.
     pub caveats: Vec<Caveat>,
+    /// What stands behind the last complete record, in a sentence: the line and where it ends. Of a
+    /// campaign that is followed while it grows it is not looked at.
+    pub torn: Option<String>,
     /// What of the evidence is not as it was written: no verdict may rest on it.
     pub flaws: Vec<Caveat>,
     /// Where the chain of its records is broken, the first twenty; the flaws say it, too.
@@ -152,6 +155,7 @@ fn with_records(
         let count = loaded.records.len();
         loaded.unbound.push(format!("the record after number {count} is torn: {torn}"));
     }
+    loaded.torn = torn_line.map(str::to_owned);
     loaded.caveats.extend(torn);
     loaded.binding = match documents.loose {
         0 => Binding::Checked,
@@ -190,6 +194,7 @@ fn load_beside(files: &dyn Files, directory: &Path, plan: Plan) -> Result<Loaded
         digests: Vec::new(),
         last_digest: None,
         caveats: state.caveats,
+        torn: None,
         flaws: Vec::new(),
         broken_links: Vec::new(),
         binding: Binding::NotLookedAt,

@@ -310,7 +310,10 @@ fn is_torn(line: &[u8]) -> bool {
 fn torn(number: usize, length: usize) -> Caveat {
     Caveat::new(
         CaveatCode::TornRecord,
-        format!("line {number} of records.jsonl ended after {length} bytes and was dropped"),
+        format!(
+            "line {number} of records.jsonl ended after {} and was dropped",
+            model::counted(length, "byte")
+        ),
     )
 }
 

@@ -277,6 +277,12 @@ impl Verification {
     /// What of the evidence was looked at, and what could not be.
     fn note_evidence(&mut self, loaded: &LoadedCampaign, not_replanned: Option<String>) {
         self.problems.extend(loaded.flaws.iter().map(|flaw| flaw.detail.clone()));
+        // Where the end is lacking, a flaw says it of the record that is torn.
+        if let Some(torn) = &loaded.torn
+            && !self.problems.iter().any(|problem| problem.contains(torn.as_str()))
+        {
+            self.problems.push(format!("records.jsonl does not end with a whole record: {torn}"));
+        }
         self.resumed = lab::resumed(loaded);
         let count = loaded.records.len();
         if loaded.binding == Binding::Checked {

@@ -239,6 +239,54 @@ fn a_report_that_no_version_draws_of_such_a_campaign_is_no_part_of_it() {
 }
 
 #[test]
+fn what_stands_behind_the_last_record_is_named_by_its_line() {
+    let (bench, bundle) = bundled();
+    let torn = |bytes: &str| {
+        format!(
+            "differs: records.jsonl does not end with a whole record: line 25 of records.jsonl \
+             ended after {bytes} and was dropped"
+        )
+    };
+    let ends = [
+        ("{\"half", torn("6 bytes")),
+        (" ", torn("1 byte")),
+        (
+            "{\"half\n",
+            "differs: cannot understand line 25 of records.jsonl: half: it ends after 6 bytes, \
+             inside a string"
+                .to_owned(),
+        ),
+        (
+            "\n\n",
+            "differs: cannot understand records.jsonl: lines 25 to 26 are empty, and each line \
+             holds a record"
+                .to_owned(),
+        ),
+    ];
+    for (number, (end, words)) in ends.into_iter().enumerate() {
+        let made = repacked(&bundle, "ended", &number.to_string(), |home, files| {
+            let file = home.join("records.jsonl");
+            let after = fs::read_to_string(&file).unwrap() + end;
+            fs::write(&file, &after).unwrap();
+            let sum = tool("sha256sum", home, &["records.jsonl"]);
+            files["records.jsonl"] =
+                serde_json::json!({ "size": after.len(), "sha256": sum[..64] });
+        });
+        let told = bench.expect(1, &["verify", &text(&made)]);
+        assert!(told.contains(&words), "{words}: {told}");
+    }
+    // So is what stood there before the campaign was packed, of which reports agree.
+    let records = bench.campaign().join("records.jsonl");
+    let before = fs::read_to_string(&records).unwrap();
+    fs::write(&records, before + "{\"half").unwrap();
+    let packed = text(&bundle.with_file_name("packed.tar.gz"));
+    bench.expect(0, &["bundle", "last", "--output", &packed]);
+    let told = bench.expect(1, &["verify", &packed]);
+    assert!(told.contains(&torn("6 bytes")), "{told}");
+    assert!(!told.contains("is not what the records give"), "{told}");
+}
+
+#[test]
 fn each_field_of_a_manifest_is_held_against_the_bundle_or_said_not_to_be_checked() {
     let (bench, bundle) = bundled();
     let told_with = |code: i32, name: &str, of: &Path, change: &dyn Fn(&mut serde_json::Value)| {
