@@ -16,6 +16,7 @@ mod evidence;
 mod excerpts;
 mod explain;
 mod figures;
+mod findings_differences;
 mod gate;
 mod history;
 mod import;

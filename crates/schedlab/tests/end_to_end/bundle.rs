@@ -287,6 +287,15 @@ fn what_stands_behind_the_last_record_is_named_by_its_line() {
 }
 
 #[test]
+fn findings_without_a_key_that_has_no_value_are_not_those_that_were_written() {
+    let (bench, bundle) = bundled();
+    let made = forged(&bundle, "findings.json", |text| text.replacen("\"reason\": null,", "", 1));
+    let told = bench.expect(1, &["verify", &text(&made)]);
+    let words = "differs: findings.json has the values that the records give, and is not written";
+    assert!(told.contains(words), "{told}");
+}
+
+#[test]
 fn each_field_of_a_manifest_is_held_against_the_bundle_or_said_not_to_be_checked() {
     let (bench, bundle) = bundled();
     let told_with = |code: i32, name: &str, of: &Path, change: &dyn Fn(&mut serde_json::Value)| {
