@@ -297,7 +297,7 @@ pub fn errors(output: &Output) -> String {
 
 /// Longest that anything waits for what another process does: a little less than a test may take
 /// (.config/nextest.toml).
-const PATIENCE: Duration = Duration::from_secs(280);
+pub const PATIENCE: Duration = Duration::from_secs(870);
 
 /// Waits until it is so.
 pub fn wait_until(what: &str, is_so: impl FnMut() -> bool) {

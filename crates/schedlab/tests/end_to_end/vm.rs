@@ -34,7 +34,7 @@ const KERNELS: [&str; 4] = ["debian:5.10", "debian:6.1", "debian:6.12", "debian:
 const QEMU: &str = "qemu-system-x86_64";
 /// Longest that anything waits for what a guest does: a little less than a test of guests may take
 /// (.config/nextest.toml). Beside a second run of all tests a guest is five to ten times as slow.
-const GUEST_PATIENCE: Duration = Duration::from_secs(900);
+const GUEST_PATIENCE: Duration = Duration::from_secs(1740);
 /// What a runtime directory keeps of KVM until the host reboots.
 const KVM_MEMO: &str = "kvm.json";
 
