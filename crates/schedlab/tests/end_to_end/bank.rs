@@ -1,10 +1,14 @@
 //! The bank: a real service on a real broker, whose books are audited.
 
-use crate::bench::{Bench, command_line, errors};
+use crate::bench::{Bench, command_line, errors, wait_until};
 use crate::service::{nothing_is_left, records, value};
 use model::{Outcome, Record, SampleData};
 use std::net::TcpListener;
-use std::time::{Duration, Instant};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Between two looks at all processes, or at a log: more often they would cost what the bank needs.
+const PAUSE: Duration = Duration::from_millis(90);
 
 pub const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../apps/bank");
 
@@ -138,16 +142,14 @@ fn a_bank_that_is_killed_under_load_is_a_failed_trial_and_the_next_has_another()
     let file = bench.experiment("killed", &text);
     let mut child = bench.command(&["run", &file]).spawn().unwrap();
     // The first trial is in its load once its record is due and its service runs.
-    let began = Instant::now();
-    let service = loop {
-        assert!(began.elapsed() < Duration::from_secs(240), "no service came up");
-        if let Some(pid) = serving(&bench) {
-            break pid;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    };
+    let mut service = None;
+    wait_until("a service", || {
+        sleep(PAUSE);
+        service = serving(&bench);
+        service.is_some()
+    });
     wait_for_phase(&bench, "running");
-    let pid = rustix::process::Pid::from_raw(service).unwrap();
+    let pid = rustix::process::Pid::from_raw(service.unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     child.wait().unwrap();
     let records = records(&bench);
@@ -212,13 +214,9 @@ fn serving(bench: &Bench) -> Option<i32> {
 
 /// Waits until the log of events tells that a trial is in this phase.
 fn wait_for_phase(bench: &Bench, phase: &str) {
-    let began = Instant::now();
-    loop {
-        assert!(began.elapsed() < Duration::from_secs(240), "no trial was {phase}");
-        let log = bench.campaign().join("logs/events.jsonl");
-        if std::fs::read_to_string(log).unwrap_or_default().contains(phase) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    let log = bench.campaign().join("logs/events.jsonl");
+    wait_until(&format!("a trial that is {phase}"), || {
+        sleep(PAUSE);
+        std::fs::read_to_string(&log).unwrap_or_default().contains(phase)
+    });
 }

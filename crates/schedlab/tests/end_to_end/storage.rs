@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const KILLS: u32 = 8;
 /// How long the kernel may take to give a loop device up after its last user has ended: it writes
 /// first, and beside other work that took more than three seconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Why loop devices cannot be tested here.
 fn lack() -> Option<String> {
@@ -241,14 +241,16 @@ fn a_killed_campaign_leaves_no_loop_device_no_file_and_the_elevator_as_it_was() 
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // How long it takes to the first device depends on the computer: every second kill waits for
         // one.
-        if kill % 2 == 1 {
+        let waits = kill % 2 == 1;
+        if waits {
             wait_until("a device", || !changed(&before, place.path()).is_empty());
         } else {
             std::thread::sleep(Duration::from_micros(delay_us as u64));
         }
         kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
         child.wait().unwrap();
-        mid_trial += u32::from(!changed(&before, place.path()).is_empty());
+        // A device that was there before a kill may be gone by the time that this test looks again.
+        mid_trial += u32::from(waits || !changed(&before, place.path()).is_empty());
         bench.wait_for_guardian();
         let images = place.path();
         assert_eq!(left(&before, images), [""; 0], "kill {kill} after {delay_us} us");
@@ -260,7 +262,7 @@ fn a_killed_campaign_leaves_no_loop_device_no_file_and_the_elevator_as_it_was() 
         let scratch = campaign.path().join("scratch");
         assert!(!scratch.exists(), "{}", scratch.display());
     }
-    println!("{kills} kills, {mid_trial} seen with a loop device or another elevator");
+    println!("{kills} kills, {mid_trial} with a loop device or another elevator");
     assert!(mid_trial > 0, "no kill fell into a trial");
 }
 
@@ -281,20 +283,15 @@ fn groups_of_a_workloads_processes_are_made_and_removed_also_after_a_kill() {
     let (mut command, mut most) = (bench.command(&["run", &file]), 0);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // Until some trials are over and one is under way.
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
+    wait_until("a trial with groups behind others", || {
         let groups = bench.control_groups().len();
         most = most.max(groups);
         let began = std::fs::read_dir(bench.results()).into_iter().flatten().flatten();
         let files = began.map(|campaign| campaign.path().join("records.jsonl"));
         let records = files.filter_map(|file| std::fs::read_to_string(file).ok());
         let finished: usize = records.map(|text| text.lines().count()).sum();
-        if finished > 2 && groups > 0 {
-            break;
-        }
-        assert!(Instant::now() < deadline, "no trial began");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+        finished > 2 && groups > 0
+    });
     kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
     child.wait().unwrap();
     bench.wait_for_guardian();

@@ -3,7 +3,7 @@
 
 mod foreign_text;
 
-use crate::bench::{Bench, KNOWN_EFFECT, UnprivilegedUser, assert_inert, errors};
+use crate::bench::{Bench, KNOWN_EFFECT, PATIENCE, UnprivilegedUser, assert_inert, errors};
 use artefacts::digest;
 use executor::{JournalEntry, Lock, LockHolder, journal_text};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -15,7 +15,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::channel;
-use std::time::Duration;
 use sys::{Machine, PrivateDirectory};
 
 const NOBODY: u32 = 65_534;
@@ -455,7 +454,7 @@ fn ended(bench: &Bench, arguments: &[&str]) -> Output {
     let pid = Pid::from_child(&child);
     let (sender, receiver) = channel();
     std::thread::spawn(move || sender.send(child.wait_with_output()));
-    let Ok(output) = receiver.recv_timeout(Duration::from_secs(30)) else {
+    let Ok(output) = receiver.recv_timeout(PATIENCE) else {
         kill_process(pid, Signal::KILL).unwrap();
         panic!("{arguments:?} waits for something");
     };
