@@ -1,7 +1,8 @@
 //! Designs of a gateway compared on this host.
 
 use crate::bench::{Bench, errors};
-use model::Record;
+use model::{Outcome, Record};
+use std::collections::BTreeSet;
 use std::net::TcpListener;
 
 fn experiment(workload: &str) -> String {
@@ -23,13 +24,21 @@ fn subjects_run_their_own_designs_and_the_report_says_where_the_time_goes() {
     let bench = Bench::new();
     let file = bench.experiment("designs", &experiment(""));
     bench.expect(0, &["run", &file]);
+    let mut completed = BTreeSet::new();
     for record in records(&bench) {
+        if let Outcome::Failed { reason } = &record.outcome {
+            // One that loses its CPU between the end of a stage and the begin of the next.
+            assert!(reason.contains("the stages add up to"), "{reason}");
+            continue;
+        }
+        completed.insert(record.subject.clone());
         let has = |source: &str| {
             record.invocations[0].samples.iter().any(|sample| sample.source == source)
         };
         assert!(has("round_trip") && has("exchange_mean"));
         assert_eq!(has("handoff"), record.subject == "handed", "{}", record.subject);
     }
+    assert!(completed.iter().map(String::as_str).eq(["handed", "local"]), "{completed:?}");
     let markdown = bench.expect(0, &["report", "last", "--format", "markdown", "-o", "-"]);
     assert!(markdown.contains("gateway: where round trip mean goes"), "{markdown}");
     assert!(markdown.contains("| handed | handoff |"), "{markdown}");

@@ -161,6 +161,10 @@ fn a_warm_process_without_our_mark_serves_all_trials() {
     nothing_is_left(&bench);
 }
 
+/// How often what only a machine shows that has time for it is looked for: others may take most of
+/// the CPUs while one of two that are compared runs.
+const MOST_LOOKS: usize = 4;
+
 /// The CPU time that a service gets is limited, that of the generator beside it is not: the rate
 /// of its answers falls with the limit, and every thread of it is seen to have it.
 #[test]
@@ -169,34 +173,45 @@ fn a_limit_is_that_of_the_service_fresh_or_warm() {
         return testing::skip("limits need a control group: run as root");
     }
     for process in ["fresh", "warm"] {
-        let bench = Bench::new();
-        let subjects = "[subjects.baseline]\ncpu_max = \"max\"\n\
-                        [subjects.limited]\ncpu_max = \"2ms/50ms\"\n\
-                        [subjects.light]\ncpu_weight = \"50\"\n";
-        let text = experiment(process, "", subjects) + "arrivals = \"closed\"\nconnections = 4\n";
-        let file = bench.experiment(process, &text);
-        let plan = bench.expect(0, &["plan", &file]);
-        assert!(plan.contains("schedlab.<id>.service/"), "{plan}");
-        bench.expect(0, &["run", &file]);
-        let records = counted(&bench, (3, 3));
-        let mut rates: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for record in &records {
-            let read = |factor: &str| record.levels.get(factor).map(|one| one.before.to_string());
-            let (factor, level) = match record.subject.as_str() {
-                "limited" => ("cpu_max", "2ms/50ms"),
-                "light" => ("cpu_weight", "50"),
-                _ => ("cpu_max", "max"),
-            };
-            assert_eq!(read(factor).as_deref(), Some(level), "{process}: {:?}", record.levels);
-            let samples = &record.invocations[0].samples;
-            let rate = samples.iter().find(|one| one.source == "answers_per_second").unwrap();
-            let SampleData::Quotient { numerator, denominator } = &rate.data else { panic!() };
-            rates.entry(&record.subject).or_default().push(numerator / denominator);
-        }
-        let best = |subject: &str| rates[subject].iter().copied().fold(0.0, f64::max);
-        assert!(best("limited") < 0.6 * best("baseline"), "{rates:?}");
-        nothing_is_left(&bench);
+        let mut looks: Vec<BTreeMap<String, f64>> = Vec::new();
+        let is_seen = (0..MOST_LOOKS).any(|_| {
+            let best = best_rates(process);
+            let falls = best["limited"] < 0.6 * best["baseline"];
+            looks.push(best);
+            falls
+        });
+        assert!(is_seen, "{process}: {looks:?}");
     }
+}
+
+/// The best rate of answers of each subject, of which one is limited and one has less weight.
+fn best_rates(process: &str) -> BTreeMap<String, f64> {
+    let bench = Bench::new();
+    let subjects = "[subjects.baseline]\ncpu_max = \"max\"\n\
+                    [subjects.limited]\ncpu_max = \"2ms/50ms\"\n\
+                    [subjects.light]\ncpu_weight = \"50\"\n";
+    let text = experiment(process, "", subjects) + "arrivals = \"closed\"\nconnections = 4\n";
+    let file = bench.experiment(process, &text);
+    let plan = bench.expect(0, &["plan", &file]);
+    assert!(plan.contains("schedlab.<id>.service/"), "{plan}");
+    bench.expect(0, &["run", &file]);
+    let mut best: BTreeMap<String, f64> = BTreeMap::new();
+    for record in counted(&bench, (3, 3)) {
+        let read = |factor: &str| record.levels.get(factor).map(|one| one.before.to_string());
+        let (factor, level) = match record.subject.as_str() {
+            "limited" => ("cpu_max", "2ms/50ms"),
+            "light" => ("cpu_weight", "50"),
+            _ => ("cpu_max", "max"),
+        };
+        assert_eq!(read(factor).as_deref(), Some(level), "{process}: {:?}", record.levels);
+        let samples = &record.invocations[0].samples;
+        let rate = samples.iter().find(|one| one.source == "answers_per_second").unwrap();
+        let SampleData::Quotient { numerator, denominator } = &rate.data else { panic!() };
+        let so_far = best.entry(record.subject.clone()).or_default();
+        *so_far = so_far.max(numerator / denominator);
+    }
+    nothing_is_left(&bench);
+    best
 }
 
 #[test]
@@ -259,11 +274,15 @@ fn the_highest_rate_is_that_of_the_service_and_is_written_as_an_experiment() {
         let rate = told.split("within 100ms: ").nth(1).and_then(|rest| rest.split(' ').next());
         (rate.unwrap_or_else(|| panic!("{told}")).parse::<f64>().unwrap(), written.to_owned())
     };
-    let (of_quick, _) = searched("quick", 20_000);
-    let (of_slow, written) = searched("slow", 160_000);
-    // An answer takes eight times the work; how much else there is depends on the machine, and
-    // others may take most of it during one of the searches.
-    assert!(of_quick > of_slow, "{of_quick} and {of_slow}");
+    // An answer takes eight times the work; how much else there is depends on the machine.
+    let mut looks = Vec::new();
+    let found = (0..MOST_LOOKS).find_map(|look| {
+        let (of_quick, _) = searched(&format!("quick-{look}"), 20_000);
+        let (of_slow, written) = searched(&format!("slow-{look}"), 160_000);
+        looks.push((of_quick, of_slow));
+        (of_quick > of_slow).then_some(written)
+    });
+    let written = found.unwrap_or_else(|| panic!("{looks:?}"));
     let planned = bench.expect(0, &["plan", &written]);
     for label in ["at-30", "at-60", "at-80", "at-95", "at-120", "baseline", "nice"] {
         assert!(planned.contains(label), "{label}: {planned}");
