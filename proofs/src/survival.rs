@@ -34,6 +34,9 @@ pub struct SurvivalRun {
     pub is_hotplugged: bool,
 }
 
+/// So often at least it is taken away and given back, however long a machine needs for it.
+const LEAST_HOTPLUGS: u32 = 4;
+
 const CPU_1: &str = "/sys/devices/system/cpu/cpu1/online";
 
 /// Loads the scheduler, runs the tasks, and unloads it.
@@ -57,7 +60,7 @@ pub fn survive(
     }
     let crowd = Crowd::start(trial.mix).map_err(|error| fail(error.to_string()))?;
     let (until, mut hotplugs) = (Instant::now() + trial.duration, 0);
-    while Instant::now() < until {
+    while Instant::now() < until || trial.is_hotplugged && hotplugs < LEAST_HOTPLUGS {
         thread::sleep(Duration::from_millis(250));
         if let Some(exit) = running.exit() {
             return Err(fail(format!("after {:?}: {exit}", begin.elapsed())));

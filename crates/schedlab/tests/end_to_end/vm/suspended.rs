@@ -1,7 +1,9 @@
 //! A guest, or its agent, that is stopped or paused while a trial runs: it has no numbers, and its
 //! block runs again.
 
-use super::{Guests, QEMU, caveats, find_program, has_guests, kill, of, wait_until};
+use super::{
+    GUEST_PATIENCE, Guests, QEMU, caveats, find_program, has_guests, kill, of, wait_until,
+};
 use crate::bench::errors;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -135,7 +137,7 @@ struct Monitor(BufReader<UnixStream>);
 impl Monitor {
     fn connect(path: &Path) -> Self {
         let stream = UnixStream::connect(path).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(GUEST_PATIENCE)).unwrap();
         let mut monitor = Self(BufReader::new(stream));
         let greeting = monitor.line();
         assert!(greeting.get("QMP").is_some(), "{greeting}");
