@@ -195,7 +195,7 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         // The kernel gives back files of a ring a moment after it has closed the ring.
-        let is_unmounted = (0..50).any(|_| {
+        let is_unmounted = (0..600).any(|_| {
             let status = std::process::Command::new("umount").arg(&self.directory).status();
             let is_over = status.is_ok_and(|status| status.success());
             if !is_over {
@@ -261,7 +261,7 @@ pub(crate) fn mix_measures_each_victim_beside_streams() {
             assert_eq!(histogram_count(&measurement, "victim_latency"), reads);
             let (read, seconds) = quotient(&measurement, "victim_throughput");
             assert_eq!(read, (reads * 4096) as f64);
-            assert!((0.4..10.0).contains(&seconds), "{seconds}");
+            assert!((0.4..200.0).contains(&seconds), "{seconds}");
             let (written, _) = quotient(&measurement, "stream_throughput");
             let (all, _) = quotient(&measurement, "aggregate_throughput");
             assert_eq!(all, read + written);
@@ -313,7 +313,7 @@ pub(crate) fn share_counts_what_each_process_moved() {
         let measurement = TestMachine::new().run("io_share", &parameters("io_share", &settings));
         let (bytes, seconds) = quotient(&measurement, "aggregate_throughput");
         assert_eq!(bytes, (measurement.operations.unwrap() * 65536) as f64, "{operation}");
-        assert!((0.2..10.0).contains(&seconds), "{seconds}");
+        assert!((0.2..200.0).contains(&seconds), "{seconds}");
         let fairness = values(&measurement, "fairness")[0];
         assert!((1.0 / 3.0..=1.0).contains(&fairness), "{operation}: {fairness}");
         // By that much at most, where one has got everything.

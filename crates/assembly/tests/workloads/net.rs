@@ -353,7 +353,8 @@ pub(crate) fn a_killed_process_fails_the_run() {
                 let killer = kill_soon(pids[victim]);
                 let began = std::time::Instant::now();
                 let error = load.run().unwrap_err().to_string();
-                assert!(began.elapsed() < Duration::from_secs(15), "{test} {victim}: {error}");
+                // Long before its end.
+                assert!(began.elapsed() < Duration::from_secs(45), "{test} {victim}: {error}");
                 let reasons = ["signal", "SIGKILL", "closed", "reset", "refused"];
                 let told = reasons.iter().any(|reason| error.contains(reason));
                 assert!(told, "{test} {victim}: {error}");

