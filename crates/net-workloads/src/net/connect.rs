@@ -124,6 +124,22 @@ mod tests {
         assert!(is_retried(1, 1) && is_retried(0, RETRY_NS));
     }
 
+    /// Whether the kernel has sent a SYN to this port that nothing answered: the state is `TCP_SYN_SENT`,
+    /// and the timer that of its repetition (Linux 6.12, Documentation/networking/proc_net_tcp.rst).
+    fn is_asked_for(port: u16) -> bool {
+        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let to = format!(":{port:04X}");
+        let is_it = |line: &str| {
+            let columns: Vec<&str> = line.split_whitespace().collect();
+            matches!(
+                columns.as_slice(),
+                [_, _, remote, "02", _, timer, ..]
+                    if remote.ends_with(&to) && timer.starts_with("01:")
+            )
+        };
+        table.lines().any(is_it)
+    }
+
     /// The kernel drops the SYN of a connection for which a listener has no room, and sends it
     /// again a second later.
     #[test]
@@ -141,7 +157,11 @@ mod tests {
         handshake(&first, &to).unwrap();
         assert_eq!(retransmits(&first).unwrap(), 0);
         let taker = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(300));
+            // Long before it is repeated, and not before it was lost.
+            while !is_asked_for(to.port()) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            std::thread::sleep(Duration::from_millis(50));
             [listener.accept().unwrap(), listener.accept().unwrap()]
         });
         let second = socket(&to).unwrap();
