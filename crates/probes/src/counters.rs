@@ -119,8 +119,7 @@ mod tests {
     fn a_task_that_never_ran_in_the_window_is_left_out() {
         let machine = fixture::host();
         let worker = fixture::Worker::start();
-        // Time to fall asleep on its input.
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        worker.wait_until_asleep(&machine);
         let Ok(mut attached) = Entry.attach(&machine, &fixture::target(worker.pid())) else {
             testing::skip("no software counters for this user");
             return;

@@ -83,6 +83,13 @@ impl Worker {
         self.0.id().cast_signed()
     }
 
+    /// Waits until it sleeps, which it does on its input alone.
+    pub(crate) fn wait_until_asleep(&self, machine: &Machine) {
+        while machine.process_stat(self.pid()).unwrap().state != 'S' {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
     /// Lets it do its work and waits for the end of it.
     pub(crate) fn work(&mut self) {
         use std::io::BufRead;
