@@ -49,6 +49,15 @@ pub fn drop_all(machine: &Machine) -> Result<()> {
 /// # Errors
 /// What the kernel answers.
 pub fn evict(file: &OwnedFd, start: u64, length: u64) -> std::io::Result<u64> {
+    evict_with_pauses(file, (start, length), || sleep_for(1_000_000))
+}
+
+/// The same with this between two attempts.
+fn evict_with_pauses(
+    file: &OwnedFd,
+    (start, length): (u64, u64),
+    mut pause: impl FnMut(),
+) -> std::io::Result<u64> {
     let mut pages = resident_pages(file, start, length)?;
     for _ in 0..ATTEMPTS {
         if pages == 0 {
@@ -57,7 +66,7 @@ pub fn evict(file: &OwnedFd, start: u64, length: u64) -> std::io::Result<u64> {
         rustix::fs::fadvise(file, start, NonZeroU64::new(length), Advice::DontNeed)?;
         pages = resident_pages(file, start, length)?;
         if pages > 0 {
-            sleep_for(1_000_000);
+            pause();
         }
     }
     Ok(pages)
@@ -120,14 +129,17 @@ mod tests {
             unsafe { rustix::mm::mmap(std::ptr::null_mut(), 40_960, access, flags, &file, 0) };
         let address = address.unwrap().addr();
         assert_eq!(evict(&file, 0, 40_960).unwrap(), 10);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                sleep_for(10_000_000);
+        let mut pauses = 0;
+        let evicted = evict_with_pauses(&file, (0, 40_960), || {
+            pauses += 1;
+            if pauses == 10 {
                 // SAFETY: nothing refers to the mapping.
                 unsafe { rustix::mm::munmap(address as *mut _, 40_960) }.unwrap();
-            });
-            assert_eq!(evict(&file, 0, 40_960).unwrap(), 0);
+            }
+            sleep_for(1_000_000);
         });
+        assert_eq!(evicted.unwrap(), 0);
+        assert!(pauses >= 10, "{pauses} pauses");
     }
 
     #[test]
