@@ -135,18 +135,29 @@ fn beginnings_ms(loaded: &store::LoadedCampaign) -> Vec<u64> {
     (0..6).filter_map(of).map(|began_ns| began_ns / MILLISECOND_NS).collect()
 }
 
+/// Distances of blocks in milliseconds: each is tried where all blocks were late at the one before.
+const DISTANCES_MS: [u64; 3] = [200, 1_000, 5_000];
+
 #[test]
 fn blocks_begin_at_their_distance_and_pauses_are_told() {
+    let is_told = DISTANCES_MS.into_iter().any(|every_ms| {
+        let told = blocks_begin_at(every_ms);
+        told.iter().any(|text| text.contains(" begins in "))
+    });
+    assert!(is_told, "every block was late at each of {DISTANCES_MS:?}");
+}
+
+/// Runs blocks at this distance; what was told of pauses.
+fn blocks_begin_at(every_ms: u64) -> Vec<String> {
     let results = tempfile::tempdir().unwrap();
     let mut told = Vec::new();
-    let venue = Timed(Duration::ZERO);
-    let ended =
-        run(results.path(), &plan(200), &venue, &Interrupt::default(), &mut notices(&mut told));
+    let (plan, venue) = (plan(every_ms), Timed(Duration::ZERO));
+    let ended = run(results.path(), &plan, &venue, &Interrupt::default(), &mut notices(&mut told));
     let loaded = store::load(&ended.directory).unwrap();
     let began = beginnings_ms(&loaded);
     assert_eq!(began.len(), 6);
     // A machine that is busy may be late, and never early.
-    assert!((0..).zip(&began).all(|(block, began)| *began >= 200 * block), "{began:?}");
+    assert!((0..).zip(&began).all(|(block, began)| *began >= every_ms * block), "{began:?}");
     // One that is late has no pause, and that is told instead.
     for block in 2..=6 {
         let begins = |how: &str| format!("block {block} of 6 begins {how}");
@@ -155,7 +166,6 @@ fn blocks_begin_at_their_distance_and_pauses_are_told() {
         };
         assert_eq!(told.iter().filter(is_told).count(), 1, "{block}: {told:?}");
     }
-    assert!(told.iter().any(|text| text.contains(" begins in ")), "{told:?}");
     let has_gap = |record: &Record| {
         record.caveats.iter().any(|caveat| caveat.code == CaveatCode::Interrupted)
     };
@@ -163,6 +173,7 @@ fn blocks_begin_at_their_distance_and_pauses_are_told() {
     let findings = lab::judge_records(&loaded);
     assert_eq!(findings.trends.len(), 2, "records of a venue without a clock have times");
     assert!(findings.trends.iter().all(|trend| trend.points.len() == 6));
+    told
 }
 
 #[test]
@@ -194,7 +205,7 @@ fn a_pause_ends_at_once_with_a_signal_and_the_next_block_goes_on_later() {
         }
     });
     assert_eq!(ended.signal, Some(2));
-    assert!(begun.unwrap().elapsed() < Duration::from_secs(30), "no hour");
+    assert!(begun.unwrap().elapsed() < Duration::from_secs(600), "no hour");
     let loaded = store::load(&ended.directory).unwrap();
     assert_eq!((loaded.records.len(), loaded.is_finished), (2, false));
     // It goes on at once, with the next block, and marks where.
