@@ -32,7 +32,7 @@ class GcPausesTest {
     }
 
     @Test
-    @Timeout(20)
+    @Timeout(240)
     void aCollectionIsHeard() throws Exception {
         GcPauses pauses = new GcPauses();
         while (pauses.view().count() == 0) {

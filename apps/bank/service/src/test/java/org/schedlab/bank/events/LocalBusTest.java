@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(240)
 class LocalBusTest {
 
     private static final Message MESSAGE = new Message(Topics.TRANSACTIONS, "1", "an id", "an epoch", "{}");
@@ -24,7 +24,7 @@ class LocalBusTest {
             Thread.sleep(50);
             assertThat(receipt).isNotDone();
             gate.release();
-            receipt.get(10, TimeUnit.SECONDS);
+            receipt.get(120, TimeUnit.SECONDS);
         }
     }
 
@@ -37,7 +37,7 @@ class LocalBusTest {
                     throw new IllegalStateException("not yet");
                 }
             });
-            bus.send(MESSAGE).get(10, TimeUnit.SECONDS);
+            bus.send(MESSAGE).get(120, TimeUnit.SECONDS);
             assertThat(attempts).hasValue(2);
         }
     }
