@@ -62,7 +62,7 @@ describe.skipIf(!program)("in a browser", () => {
     return { page, wrong };
   }
 
-  const drawn = (page: Page) => page.waitForSelector("figure svg", { timeout: 20_000 });
+  const drawn = (page: Page) => page.waitForSelector("figure svg", { timeout: 40_000 });
 
   /** Loads an open report anew on another screen: a new page would be a new process of the browser. */
   async function reopen(page: Page, width: number, colorScheme: "light" | "dark"): Promise<void> {

@@ -11,7 +11,7 @@ const bundle = readFileSync(resolve(import.meta.dirname, "../dist/index.html"), 
 /** Each width and both themes; none of what a theme changes has a width. */
 const SCREENS = [[390, "light"], [820, "dark"], [1440, "dark"], [1440, "light"]] as const;
 const PAGES = ["", "campaigns", "campaign/one", "compare/one/other", "history"];
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 40_000;
 /** The console of a browser tells failed requests, which some tests provoke. */
 const PROVOKED = /Failed to load resource|net::ERR/;
 
@@ -247,7 +247,8 @@ describe.skipIf(!program)("the live view", () => {
     server.pages = new Map([[running.name, whole]]);
     server.campaign = { ...server.campaign, revision: running.revision + 1 };
     server.tell();
-    await page.waitForSelector("header .answer li", { timeout: 3000 });
+    // Sooner than reports are asked for while a campaign runs, which is every 10 s.
+    await page.waitForSelector("header .answer li", { timeout: 7000 });
     server.pages = pages;
     expect(wrong).toEqual([]);
   });
