@@ -35,6 +35,9 @@ const QEMU: &str = "qemu-system-x86_64";
 /// Longest that anything waits for what a guest does: a little less than a test of guests may take
 /// (.config/nextest.toml). Beside a second run of all tests a guest is five to ten times as slow.
 const GUEST_PATIENCE: Duration = Duration::from_secs(1740);
+/// Until a boot is given up and tried again: three times the default, because a guest may be ten times
+/// as slow.
+const BOOT_TIMEOUT: &str = "180s";
 /// What a runtime directory keeps of KVM until the host reboots.
 const KVM_MEMO: &str = "kvm.json";
 
@@ -103,7 +106,8 @@ impl Guests {
     fn experiment(&self, keys: &str, rest: &str) -> String {
         let text = format!(
             "title = \"guests\"\nvenue = \"vm\"\nsettle = \"0s\"\nprobes = []\ninvocations = 1\n\
-             control = false\ncmdline = \"{}\"\n{keys}\n[vm]\naccelerator = \"tcg\"\n{rest}",
+             control = false\ncmdline = \"{}\"\n{keys}\n[vm]\naccelerator = \"tcg\"\n\
+             boot_timeout = \"{BOOT_TIMEOUT}\"\n{rest}",
             self.word
         );
         self.bench.experiment("guests", &text)

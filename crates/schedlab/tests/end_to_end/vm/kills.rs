@@ -149,7 +149,7 @@ fn kills_of_a_campaign_inside_a_guest_leave_every_knob_and_no_process() {
     let files = [binary, file("inner.toml", INNER.as_bytes()), "/bin/sleep".to_owned()];
     let kills = times("SCHEDLAB_INNER_KILLS", KILLS);
     let mut command = guests.command(&["vm", "exec", "debian:6.18", "--memory", "768MiB"]);
-    command.args(["--cmdline", &guests.word]);
+    command.args(["--cmdline", &guests.word, "--boot-timeout", super::BOOT_TIMEOUT]);
     command.args(files.iter().flat_map(|file| ["--file", file]));
     command.args(["--", "sh", "-c", SCRIPT, "kills"]).arg(guests.bench.path());
     // An emulated machine needs seconds for what takes this one a tenth of one.

@@ -25,7 +25,7 @@ pub fn in_a_guest(vcpus: &str, words: &[&str]) -> Vec<u8> {
     let guests = Guests::new();
     let program = program().display().to_string();
     let mut all = vec!["vm", "exec", KERNEL, "--vcpus", vcpus, "--cmdline", &guests.word];
-    all.extend(["--file", &program, "--", &program]);
+    all.extend(["--boot-timeout", super::BOOT_TIMEOUT, "--file", &program, "--", &program]);
     all.extend(words);
     let Output { status, stdout, stderr } = guests.command(&all).output().unwrap();
     let told = String::from_utf8_lossy(&stderr);
