@@ -62,7 +62,8 @@ fn listed(names: &[String]) -> String {
 fn pinned_tasks(machine: &Machine, going: &CpuList) -> Result<Vec<String>, MachineError> {
     let mut found = Vec::new();
     for pid in machine.process_ids()? {
-        for thread in machine.thread_ids(pid).unwrap_or_default() {
+        // Those of the machine that was listed, and not of the one that runs this.
+        for thread in machine.list(&format!("/proc/{pid}/task")).unwrap_or_default() {
             let file =
                 |name: &str| machine.read_with_names(&format!("/proc/{pid}/task/{thread}/{name}"));
             let (Ok(stat), Ok(status)) = (file("stat"), file("status")) else { continue };

@@ -209,12 +209,15 @@ mod tests {
 
     #[test]
     fn a_pinned_task_of_somebody_else_is_named() {
+        // Beyond the highest number that the machine which runs this can give a process.
+        let pid = (1 << 22) + 1;
+        let task = format!("/proc/{pid}/task/{pid}");
         let machine = layout()
-            .file("/proc/77/task/77/stat", "77 (nginx) S 1 77 77 0 -1 0 0 0")
-            .file("/proc/77/task/77/status", "Name:\tnginx\nCpus_allowed_list:\t1\n")
+            .file(&format!("{task}/stat"), &format!("{pid} (nginx) S 1 {pid} {pid} 0 -1 0 0 0"))
+            .file(&format!("{task}/status"), "Name:\tnginx\nCpus_allowed_list:\t1\n")
             .machine();
         let (why, _) = layouts::missing(&Entry, &machine, "0").unwrap();
-        assert!(why.contains("nginx (77, CPUs 1)"), "{why}");
+        assert!(why.contains("nginx (4194305, CPUs 1)"), "{why}");
     }
 
     #[test]
