@@ -27,7 +27,7 @@ const OF_FILES: &str = "not (binary_id(assembly::workloads) + binary_id(schedlab
     + binary(smoke) + package(=build-user) + package(=builds) + package(=probes) \
     + package(=storage) + package(=sys)) \
     + (binary_id(schedlab::end_to_end) & test(/^(sim|log|suites|import|bundle\
-    |compare|evidence|calibration|crashes)::/))";
+    |compare|evidence|undo|reboots|calibration|crashes)::/))";
 /// What they rest on beside these: the compiler, the kernel, and what the user may do.
 const PROGRAMS_OF_FILES: &[&[&str]] = &[&["rustc", "--version"], &["uname", "-a"], &["id", "-u"]];
 

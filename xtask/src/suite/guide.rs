@@ -176,6 +176,56 @@ mod tests {
         }
     }
 
+    /// How the names of tests begin that a filter of nextest chooses by regular expressions.
+    fn beginnings(filter: &str) -> Vec<String> {
+        let patterns = filter.split("test(/^").skip(1).filter_map(|rest| rest.split("/)").next());
+        let spelled = |pattern: &str| -> Vec<String> {
+            let Some((before, rest)) = pattern.split_once('(') else {
+                return vec![pattern.to_owned()];
+            };
+            let (group, after) = rest.split_once(')').unwrap();
+            group.split('|').map(|one| format!("{before}{one}{after}")).collect()
+        };
+        patterns.flat_map(spelled).collect()
+    }
+
+    #[test]
+    fn each_guarantee_has_the_tier_that_its_end_to_end_tests_are_in() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let guide = Guide::read(root).unwrap();
+        let tiers = std::fs::read_to_string(root.join(".config/nextest.toml")).unwrap();
+        let tiers: toml::Table = toml::from_str(&tiers).unwrap();
+        let filter = |profile: &str| tiers["profile"][profile]["default-filter"].as_str().unwrap();
+        // What `quick` takes stands in brackets; what it leaves out of that comes after them.
+        let quick = beginnings(filter("quick").split("\n)").next().unwrap());
+        let of_night = beginnings(filter("default"));
+        let is_end_to_end = |name: &&str| {
+            name.split_once("::").is_some_and(|(module, _)| {
+                root.join(format!("crates/schedlab/tests/end_to_end/{module}.rs")).exists()
+            })
+        };
+        let mut checked = 0;
+        for Guarantee { tests, tier, .. } in &guide.guarantees {
+            assert!(["quick", "test", "nightly"].contains(&tier.as_str()), "{tests}: {tier}");
+            // A command of the night says itself which tests it starts, and some run by day as well.
+            if tests.contains("cargo xtask") {
+                continue;
+            }
+            for name in tests.split('`').skip(1).step_by(2).filter(is_end_to_end) {
+                let is_among =
+                    |begins: &[String]| begins.iter().any(|begin| name.starts_with(begin));
+                let found = match (is_among(&of_night), is_among(&quick)) {
+                    (true, _) => "nightly",
+                    (false, true) => "quick",
+                    (false, false) => "test",
+                };
+                assert_eq!(found, tier, "{name}");
+                checked += 1;
+            }
+        }
+        assert!(checked > 30, "only {checked} names were checked");
+    }
+
     #[test]
     fn the_page_has_a_row_for_each_guarantee_and_each_path() {
         let page = page(&Guide::parse(TEXT).unwrap());
