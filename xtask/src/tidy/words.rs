@@ -103,20 +103,34 @@ fn in_text(file: &SourceFile, retired: &[RetiredWord]) -> Vec<String> {
     let Some(prose) = Prose::of(&file.path) else { return Vec::new() };
     let is_page = prose == Prose::Page;
     let mut found = Vec::new();
+    let mut above = String::new();
     for (number, line) in file.text.lines().enumerate() {
-        let Some(text) = prose.of_line(line).map(str::to_lowercase) else { continue };
+        let Some(text) = prose.of_line(line).map(str::to_lowercase) else {
+            above.clear();
+            continue;
+        };
+        let both = joined(&above, &text);
         for one in retired {
             let is_refused = match one.scope {
                 Scope::Text => true,
                 Scope::Comments => !is_page,
                 Scope::Files | Scope::Types => false,
             };
-            if is_refused && holds(&text, &one.word) {
+            let is_on_both = one.word.contains(' ') && !holds(&above, &one.word);
+            let is_held = holds(&text, &one.word) || (is_on_both && holds(&both, &one.word));
+            if is_refused && is_held {
                 found.push(format!("{}: {}", file.at(number), refusal(one)));
             }
         }
+        above = text;
     }
     found
+}
+
+/// The prose of two lines, without what marks the second one as prose or ends the first.
+fn joined(above: &str, text: &str) -> String {
+    let is_mark = |letter: char| letter.is_whitespace() || "/!#*>\"".contains(letter);
+    format!("{} {}", above.trim_end_matches(is_mark), text.trim_start_matches(is_mark))
 }
 
 /// Retired words in descriptions of entries of the catalogue, which stand in its page.
@@ -266,6 +280,7 @@ mod tests {
     const TABLE: &str = "# Words\n\n## Retired words\n\n| retired | refused in | instead | why |\n\
         |---|---|---|---|\n| `lookout` | text | poller | it polls |\n\
         | `whoever` | comments | the process | a process is no person |\n\
+        | `memory files` | text | memfds | the kernel's term |\n\
         | `place` | files | what it holds | it cannot be guessed |\n\
         | `Place` | types | what it is | it was 13 types |\n";
 
@@ -312,6 +327,24 @@ mod tests {
             ("pages/a.md", "Whoever asks.\n", 0),
             ("pages/a.md", "Written by a tool; do not edit.\n\nA lookout.\n", 0),
             ("CHANGELOG.md", "A lookout.\n", 0),
+        ] {
+            let problems = found(path, text);
+            assert_eq!(problems.len(), count, "{path}: {text}: {problems:?}");
+        }
+    }
+
+    #[test]
+    fn a_retired_phrase_is_refused_where_it_begins_on_one_line_and_ends_on_the_next() {
+        for (path, text, count) in [
+            ("crates/a/src/x.rs", "/// Of memory\n/// files.\n", 1),
+            ("crates/a/src/x.rs", "f(); // Of memory\n    // files.\n", 1),
+            ("crates/a/src/x.rs", "/// Of memory\nfn f() {}\n/// files.\n", 0),
+            ("crates/a/src/x.rs", "/// Of memory files\n/// files.\n", 1),
+            ("web/src/a.ts", "/**\n * Of memory\n * files.\n */\n", 1),
+            ("suites/a.toml", "# Of memory\n#   files.\n", 1),
+            ("crates/a/languages/ko/a.po", "msgid \"of memory \"\n\"files\"\nmsgstr \"\"\n", 1),
+            ("pages/a.md", "Of memory\nfiles.\n", 1),
+            ("pages/a.md", "Of memory\n\nfiles.\n", 0),
         ] {
             let problems = found(path, text);
             assert_eq!(problems.len(), count, "{path}: {text}: {problems:?}");
