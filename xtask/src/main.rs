@@ -76,7 +76,7 @@ enum Command {
     },
     /// The page and the bank, as `test` runs them beside the compiler
     #[command(hide = true)]
-    Beside {
+    PageAndBank {
         /// Repeat what rests on the same as before, too
         #[arg(long)]
         anew: bool,
@@ -197,7 +197,9 @@ fn run(command: Command) -> CommandResult {
         Command::Fmt => format::format(&cargo, false),
         Command::Bank { lock: true, smoke } => bank::lock(&cargo, Scale::of(smoke)),
         Command::Bank { lock: false, .. } => bank::test(&cargo),
-        Command::Beside { anew, watch_input } => steps::beside(&cargo, anew, watch_input),
+        Command::PageAndBank { anew, watch_input } => {
+            steps::page_and_bank(&cargo, anew, watch_input)
+        }
         Command::Ui { test: false } => ui::build(&cargo),
         Command::Ui { test: true } => ui::test(&cargo),
         Command::Deny => deny::deny(&cargo),
@@ -239,7 +241,7 @@ mod tests {
         ("quick", "has some of the steps and tests that `test` has, by the same functions"),
         ("test", "is what runs the others"),
         ("nightly", "`nightly --smoke` is a step of `test`, by the same function"),
-        ("beside", "`test` starts it, for the page and the bank"),
+        ("page-and-bank", "`test` starts it beside the compiler"),
     ];
 
     /// Those of these commands that nothing in `make test` runs.

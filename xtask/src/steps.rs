@@ -47,7 +47,7 @@ const SMOKE_RUNS: &[Step] = &[
 
 /// What is tested beside the compiler, each by a command of its own, and not again while all that
 /// it rests on is the same.
-const BESIDE: &[(&str, &[&str], StepInputs)] = &[
+const PAGE_AND_BANK: &[(&str, &[&str], StepInputs)] = &[
     (
         "page tests",
         &["ui", "--test"],
@@ -99,12 +99,12 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     let set_up = log.all(cargo, SET_UP);
     let fetched = log.total();
     set_up?;
-    let beside = ParallelSteps::start(cargo, tier == Tier::Nightly)?;
+    let page_and_bank = ParallelSteps::start(cargo, tier == Tier::Nightly)?;
     let refused = log.at_once(cargo, REFUSALS);
     let refused = refused.and_then(|()| log.step("page", || ui::build(cargo)));
     if refused.is_err() {
         // Nothing long begins after a refusal.
-        drop(beside);
+        drop(page_and_bank);
         log.print(fetched);
         return refused;
     }
@@ -114,14 +114,14 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     // The programs that write the pages are built above.
     let described = described.and_then(|()| log.step(DOCS.0, || DOCS.1(cargo)));
     if described.is_err() {
-        drop(beside);
+        drop(page_and_bank);
         log.print(fetched);
         return described;
     }
     let begin = log.total();
     let kernels = log.step("kernels of guests", || kernels::fetch(cargo));
     let fetched = fetched + (log.total() - begin);
-    let tested_beside = beside.end(&mut log);
+    let tested_beside = page_and_bank.end(&mut log);
     let tests = log.step("tests", || suite::test(&linting, &Wish::of(tier)));
     let smoke = log.step("night, smoke run", || smoke(&linting));
     let others = log.all(cargo, SMOKE_RUNS);
@@ -141,7 +141,7 @@ pub fn commands() -> std::collections::BTreeSet<&'static str> {
     let named = REFUSALS.iter().chain([&DOCS]).chain(SMOKE_RUNS).map(|(name, _)| *name);
     let of_night = nightly::STEPS.iter().map(|step| step.name);
     let own = named.chain(of_night).filter_map(|name| name.split([',', ' ']).next());
-    own.chain(BESIDE.iter().map(|(_, words, _)| words[0])).collect()
+    own.chain(PAGE_AND_BANK.iter().map(|(_, words, _)| words[0])).collect()
 }
 
 /// The cheapest refusals and the quick tests, linted as they are built, so that what `run` built is
@@ -281,7 +281,7 @@ impl ParallelSteps {
         let output = File::create(&log).map_err(failed)?;
         let errors = output.try_clone().map_err(failed)?;
         let mut command = Command::new(program);
-        command.args(["beside", "--watch-input"]).args(is_anew.then_some("--anew"));
+        command.args(["page-and-bank", "--watch-input"]).args(is_anew.then_some("--anew"));
         command.current_dir(cargo.root()).stdout(output).stderr(errors);
         let group = StepGroup::start(&mut command).map_err(failed)?;
         Ok(Self { group, log, start: Instant::now() })
@@ -306,11 +306,11 @@ impl ParallelSteps {
     }
 }
 
-/// The commands of [`BESIDE`], one after the other; each is run although one before it failed.
+/// The commands of [`PAGE_AND_BANK`], one after the other; each is run although one before it failed.
 ///
 /// `is_anew` repeats what rests on the same as before, too. `watches_input` says that a
 /// [`StepGroup`] started this process.
-pub fn beside(cargo: &Cargo, is_anew: bool, watches_input: bool) -> CommandResult {
+pub fn page_and_bank(cargo: &Cargo, is_anew: bool, watches_input: bool) -> CommandResult {
     if watches_input {
         end_with_input()
             .map_err(|error| Problems::one(format!("cannot watch the standard input: {error}")))?;
@@ -329,7 +329,7 @@ pub fn beside(cargo: &Cargo, is_anew: bool, watches_input: bool) -> CommandResul
         }
         log.step(name, || run(words)).inspect(|()| stamp.leave())
     };
-    Problems::of_all(BESIDE.iter().map(&mut stamped).collect::<Vec<CommandResult>>())
+    Problems::of_all(PAGE_AND_BANK.iter().map(&mut stamped).collect::<Vec<CommandResult>>())
 }
 
 #[cfg(test)]
