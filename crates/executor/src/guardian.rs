@@ -244,8 +244,8 @@ fn ignore_terminal_signals() {
     }
 }
 
-/// The limit of processor time (`ulimit -t`) is inherited, and the kernel ends who reaches it. It is
-/// lifted, or where only root may lift it, raised as far as it may be.
+/// The limit of processor time (`ulimit -t`) is inherited, and the kernel ends a process that reaches
+/// it. It is lifted, or where only root may lift it, raised as far as it may be.
 fn raise_processor_limit() {
     let unlimited = Rlimit { current: None, maximum: None };
     if setrlimit(Resource::Cpu, unlimited).is_err() {

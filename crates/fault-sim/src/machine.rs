@@ -42,7 +42,7 @@ pub(crate) struct State {
     is_dead: bool,
     /// Above 0 nothing goes wrong: somebody looks.
     paused: u32,
-    /// Who holds the lock of a file, and whether nobody else may.
+    /// Handles that hold the lock of a file, each with whether it holds it alone.
     locks: BTreeMap<usize, BTreeMap<u64, bool>>,
     handles: u64,
     processes: u64,

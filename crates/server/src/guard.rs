@@ -106,7 +106,7 @@ impl Guard {
 
 type Refusal = (StatusCode, &'static str);
 
-/// Why a request is refused that says twice to whom it goes, or from where it comes.
+/// Why a request is refused that says twice where it goes, or where it comes from.
 fn ambiguity(target: &Uri, headers: &HeaderMap) -> Option<Refusal> {
     // A whole address is for proxies: its name counts for more than `Host` (RFC 9112, 3.2.2).
     if target.authority().is_some() {

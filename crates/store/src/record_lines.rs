@@ -106,7 +106,7 @@ fn encode_pieces<'r>(mut rest: &'r [Record], blank: &[u8], sender: &SyncSender<R
                 Ok(())
             });
             if let Err(error) = appended {
-                // Who does not listen had an error before.
+                // A receiver that is gone had an error before.
                 let _ = sender.send(Err(error));
                 return;
             }

@@ -208,8 +208,8 @@ fn sweep(directory: &Path, grace_period: Duration, is_asked: impl Fn(&OsStr) -> 
 
 /// Between making a draft and locking it lies an instant: so young a one is left alone.
 fn is_left(directory: &OwnedFd, name: &OsStr, grace_period: Duration) -> bool {
-    // A link is not followed, and nobody waits for who writes into a FIFO. NFS gives its only kind of
-    // exclusive lock to who may write.
+    // A link is not followed, and a FIFO is opened without waiting for a process at its other end. NFS
+    // gives its only kind of exclusive lock to users who may write.
     let flags =
         OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let Ok(file) = rustix::fs::openat(directory, name, flags, Mode::empty()) else { return false };
