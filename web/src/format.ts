@@ -65,11 +65,18 @@ export function ofShare({ is_odds }: Pick<Finding, "is_odds">, text: string): st
   return is_odds ? t("odds {change}", { change: text }) : text;
 }
 
+/** A level in percent: four digits, and where these would say that it is certain, as many as tell it from that. */
+function levelOf(alpha: number): string {
+  if (alpha >= 1e-4) return significant(100 * (1 - alpha), 4);
+  const places = Math.min(12, Math.ceil(-Math.log10(alpha)) - 2);
+  return Number((100 * (1 - alpha)).toFixed(places)).toString();
+}
+
 /** How sure intervals of these error rates are: `95 %`, from the least to the most where they differ. */
 export function confidence(of: { alpha: number }[]): string {
   // Each once: an engine passes a function so many arguments and no more.
   const alphas = [...new Set(of.map(({ alpha }) => alpha))];
-  const ends = [Math.max(...alphas), Math.min(...alphas)].map((alpha) => significant(100 * (1 - alpha), 4));
+  const ends = [Math.max(...alphas), Math.min(...alphas)].map(levelOf);
   return `${[...new Set(ends)].join("–")} %`;
 }
 

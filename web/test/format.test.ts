@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { csv } from "../src/figures/figure";
 import { quantile } from "../src/figures/spread";
-import { change, endsInTable, estimate, logLabels, multiple, quantity, strengthAndVerdict } from "../src/format";
+import { change, confidence, endsInTable, estimate, logLabels, multiple, quantity, strengthAndVerdict } from "../src/format";
 
 describe("changes", () => {
   test("are percents below twofold and factors beyond, as on the terminal", () => {
@@ -40,6 +40,19 @@ describe("quantities", () => {
     expect(quantity(0.25, "fraction")).toBe("25 %");
     expect(quantity(0, "nanoseconds")).toBe("0 ns");
     expect(quantity(null, "nanoseconds")).toBe("none");
+  });
+});
+
+describe("levels", () => {
+  test("have the digits that tell them from certainty", () => {
+    const told = (...alphas: number[]) => confidence(alphas.map((alpha) => ({ alpha })));
+    expect(told(0.05)).toBe("95 %");
+    expect(told(0.05 / 3, 0.05)).toBe("95–98.33 %");
+    expect(told(1e-4)).toBe("99.99 %");
+    // crates/report/src/quantities.rs says the same of each.
+    expect(told(5e-5)).toBe("99.995 %");
+    expect(told(1.8e-6)).toBe("99.9998 %");
+    expect(told(3e-9)).toBe("99.9999997 %");
   });
 });
 

@@ -257,9 +257,12 @@ pub(crate) fn fails(count: &FailureCount, language: Language) -> &'static str {
     }
 }
 
-/// A confidence level in percent: `95`, `99.17`.
+/// A confidence level in percent: `95`, `99.17`; of thousands of comparisons, or of an early look, with
+/// as many digits as tell it from certainty: `99.9998`.
 pub fn confidence(error_rate: f64) -> String {
-    let text = format!("{:.2}", 100.0 * (1.0 - error_rate));
+    let tells = |places: &u8| error_rate >= 10.0_f64.powi(-2 - i32::from(*places));
+    let places = (2..12).find(tells).map_or(12, usize::from);
+    let text = format!("{:.places$}", 100.0 * (1.0 - error_rate));
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -281,6 +284,21 @@ pub(crate) fn duration(duration_ns: u64, language: Language) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Rates of error of 1,000 comparisons, of the first of three looks at 6 of 1,000 blocks, and of both.
+    #[test]
+    fn a_level_has_the_digits_that_tell_it_from_certainty() {
+        for (error_rate, text) in [
+            (0.05, "95"),
+            (0.05 / 3.0, "98.33"),
+            (0.000_1, "99.99"),
+            (0.000_05, "99.995"),
+            (0.000_001_8, "99.9998"),
+            (0.000_000_003, "99.9999997"),
+        ] {
+            assert_eq!(confidence(error_rate), text);
+        }
+    }
 
     #[test]
     fn prefixes_and_digits_are_those_a_person_would_choose() {

@@ -67,12 +67,8 @@ pub(super) fn grounds(plan: &Plan, finding: &Finding, has_blocks: bool) -> Strin
 
 /// The level of an interval whose probability of error is this: ` (95 %)`.
 pub(super) fn at_level(alpha: f64) -> String {
-    let places = match alpha {
-        _ if alpha >= 0.01 => 1,
-        _ if alpha >= 0.001 => 2,
-        _ if alpha >= 0.000_1 => 3,
-        _ => 5,
-    };
+    let tells = |places: &u8| alpha >= 10.0_f64.powi(-1 - i32::from(*places));
+    let places = (1..12).find(tells).map_or(12, usize::from);
     let text = format!("{:.places$}", 100.0 * (1.0 - alpha));
     format!(" ({} %)", text.trim_end_matches('0').trim_end_matches('.'))
 }
@@ -150,6 +146,8 @@ mod tests {
             (0.05 / 7.0, " (99.29 %)"),
             (0.05 / 64.0, " (99.922 %)"),
             (0.000_02, " (99.998 %)"),
+            (0.000_001_8, " (99.99982 %)"),
+            (0.000_000_003, " (99.9999997 %)"),
         ] {
             assert_eq!(at_level(alpha), text);
         }
