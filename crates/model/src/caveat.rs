@@ -209,8 +209,8 @@ codes! {
         ko "반복 사이에 변동이 없어 검정할 수 없습니다.",
     DifferentialFailure SameWork Test Ours "DIFFERENTIAL_FAILURE" "The subjects failed at different rates, or one failed often."
         ko "비교 대상마다 실패율이 다르거나, 한쪽이 자주 실패했습니다." forbids UnequalFailures => "[m-failures](#m-failures)",
-    Drift OrderAndDrift Test Ours "DRIFT" "The reference drifted over the campaign; blocking removes linear drift only."
-        ko "캠페인 동안 기준에 추세 변동이 있었습니다. 블록 설계는 선형 변동만 없앱니다." => r"Mann-Kendall p < 0.01 over the reference's logs, or p < 0.05 and \|Theil-Sen slope × (B − 1)\| > θ: a slope alone lies beyond a margin of 2 % in a quarter to a half of campaigns that do not drift (own measurement)" from "Mann 1945, Kendall 1938; Theil 1950, Sen 1968",
+    Drift OrderAndDrift Test Ours "DRIFT" "The reference drifted over the campaign, or values of imported numbers in their order; blocks remove linear drift only."
+        ko "캠페인 동안 기준에, 또는 가져온 수치의 순서를 따라 그 값에 추세 변동이 있었습니다. 블록 설계는 선형 변동만 없앱니다." => r"Mann-Kendall p < 0.01 over the reference's logs, or p < 0.05 and \|Theil-Sen slope × (B − 1)\| > θ: a slope alone lies beyond a margin of 2 % in a quarter to a half of campaigns that do not drift (own measurement)" from "Mann 1945, Kendall 1938; Theil 1950, Sen 1968",
     FewBlocks EnoughData Fact Ours "FEW_BLOCKS" "Fewer than five complete blocks: no verdict is given."
         ko "온전한 블록이 다섯 개보다 적어 판정하지 않습니다." forbids FewPairs,
     FewBoots EnoughData Fact Ours "FEW_BOOTS" "Several blocks share each of fewer than five boots: the finding speaks of these boots."

@@ -31,6 +31,14 @@ fn what_a_caveat_of_the_order_means_claims_no_run() {
     }
 }
 
+/// Without blocks the values of any subject drift, in the file's order, and no campaign of ours went on.
+#[test]
+fn a_drift_is_said_to_be_one_of_imported_numbers_too() {
+    let (meaning, translated) = (CaveatCode::Drift.meaning(), CaveatCode::Drift.meaning_in("ko"));
+    assert!(meaning.contains("imported numbers in their order"), "{meaning}");
+    assert!(translated.contains("가져온 수치의 순서"), "{translated}");
+}
+
 #[test]
 fn each_caveat_has_its_meaning_in_every_language() {
     for language in Language::all().filter(|language| !language.is_english()) {
