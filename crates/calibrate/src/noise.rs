@@ -14,6 +14,8 @@ const MOST: f64 = 0.055;
 const MOST_RESTED: f64 = 0.08;
 /// Of an arm that is skewed, rare spikes included.
 const LEAST_SKEWED: f64 = 0.92;
+/// Of a difference of 1.5 %: three points less than the full calibration of docs/calibration.md counted.
+const LEAST_FOUND: f64 = 0.754;
 const REST: &str = "rest = \"2s\"\n";
 
 /// Noise, in a campaign of this shape.
@@ -53,6 +55,12 @@ impl NoiseCase {
         Self { limit: Limit::AtMost(MOST_RESTED), shape, ..self }
     }
 
+    /// A difference that is there.
+    fn found_at_least(self, least: f64) -> Self {
+        Self { limit: Limit::AtLeast(least), ..self }
+    }
+
+    /// What so few blocks cannot show (docs/method.md#m-limits).
     fn for_comparison(self) -> Self {
         Self { limit: Limit::None, ..self }
     }
@@ -82,7 +90,7 @@ fn cases() -> Vec<NoiseCase> {
             .with_margin()
             .with_coverage(LEAST_SKEWED),
         NoiseCase::of("it is by 1.5 %, one boot, 10 blocks", 10, |_| plain(slower))
-            .for_comparison(),
+            .found_at_least(LEAST_FOUND),
         // Without a margin a difference is false wherever the interval misses the truth.
         NoiseCase::of("one arm skewed, no margin, 10 blocks", 10, skewed),
         NoiseCase::of("one arm skewed, no margin, 20 blocks", 20, skewed),
@@ -108,8 +116,7 @@ fn cases() -> Vec<NoiseCase> {
         .for_comparison(),
         NoiseCase::of("carry-over of 3 % that one arm alone feels, 40 blocks", 40, |_| {
             felt_by_one(0.03)
-        })
-        .for_comparison(),
+        }),
         NoiseCase::of("drift of 0.3 % from sitting to sitting, 10 blocks", 10, |_| plain(drifting)),
         NoiseCase::of("bursts of three sittings, 10 blocks", 10, bursts),
         NoiseCase::of("a burst in every fourth sitting, 10 blocks", 10, every_fourth),
