@@ -141,17 +141,29 @@ pub(crate) fn judged(findings: &Findings) -> impl Iterator<Item = &Finding> {
     findings.findings.iter().filter(|finding| finding.question.role != Role::Screen)
 }
 
-/// How the numbers of these rows are read: what their intervals are, and how verdicts are corrected.
+/// How the numbers of these rows are read: what their intervals are, and how verdicts are corrected;
+/// nothing where there is neither.
 pub(crate) fn reading<'f>(
     findings: &Findings,
     rows: impl Iterator<Item = &'f Finding>,
     families: &str,
     language: Language,
+) -> Option<String> {
+    let told = [intervals(findings, rows, language), correction(findings, families, language)];
+    told.into_iter().flatten().reduce(|one, other| format!("{one} {other}"))
+}
+
+/// Which signs are better, and how the numbers of these rows are read.
+pub(crate) fn signs_and_reading<'f>(
+    findings: &Findings,
+    rows: impl Iterator<Item = &'f Finding>,
+    families: &str,
+    language: Language,
 ) -> String {
-    let corrected = correction(findings, families, language);
-    match intervals(findings, rows, language) {
-        Some(intervals) => format!("{intervals} {corrected}"),
-        None => corrected,
+    let signs = language.word("+ and × are better.");
+    match reading(findings, rows, families, language) {
+        Some(told) => format!("{signs} {told}"),
+        None => signs.to_owned(),
     }
 }
 
@@ -204,29 +216,36 @@ pub(crate) fn percentages(is_told: bool, language: Language) -> String {
     if is_told { format!(" {}", language.word(OF_PERCENTAGES)) } else { String::new() }
 }
 
+/// Whether a test was made of a difference; an interval that holds at every look has none.
+pub(crate) fn has_test(finding: &Finding) -> bool {
+    finding.effect.as_ref().is_some_and(|effect| effect.p_difference.is_some())
+}
+
 /// How verdicts are corrected for their families, in one sentence: tests by Holm, intervals that
-/// hold at every look by Bonferroni (docs/method.md#m-sequence). While a campaign goes on it has no
-/// verdict.
-pub(crate) fn correction(findings: &Findings, families: &str, language: Language) -> String {
+/// hold at every look by Bonferroni (docs/method.md#m-sequence). Nothing where there are neither tests
+/// nor such intervals: nothing was corrected. While a campaign goes on it has no verdict.
+pub(crate) fn correction(
+    findings: &Findings,
+    families: &str,
+    language: Language,
+) -> Option<String> {
     if findings.is_unfinished {
-        return language.word("There is no verdict before the campaign's end.").to_owned();
+        return Some(language.word("There is no verdict before the campaign's end.").to_owned());
     }
-    let has_test = |finding: &Finding| {
-        finding.effect.as_ref().is_some_and(|effect| effect.p_difference.is_some())
-    };
     match (judged(findings).any(Finding::is_sequence), judged(findings).any(has_test)) {
-        (false, _) => {
-            say!(language, "Verdicts are corrected for {families} (Holm).", families)
+        (false, false) => None,
+        (false, true) => {
+            Some(say!(language, "Verdicts are corrected for {families} (Holm).", families))
         }
         (true, false) => {
-            say!(language, "Verdicts are corrected for {families} (Bonferroni).", families)
+            Some(say!(language, "Verdicts are corrected for {families} (Bonferroni).", families))
         }
-        (true, true) => say!(
+        (true, true) => Some(say!(
             language,
             "Verdicts are corrected for {families} (Holm; those of intervals that hold at every look \
              Bonferroni).",
             families
-        ),
+        )),
     }
 }
 

@@ -81,9 +81,9 @@ function strongest(all: Row[]): Row[] {
   return all.filter((row) => kept.has(row));
 }
 
-/** What the bars of these findings are, where there are any, and the words beside them. */
+/** What the bars of these findings are, where there are any, and the words beside them: without an interval nothing was corrected. */
 function barsAndVerdicts(barred: Finding[]): string {
-  if (barred.length === 0) return t("Symbol and word are the verdict, corrected for all comparisons.");
+  if (barred.length === 0) return t("Symbol and word are the verdict.");
   return barred.some(({ verdict }) => verdict === "equivalent")
     ? t("Bars are {intervals}, of an equivalence that which decided it, else each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
         intervals: intervals(barred),

@@ -15,7 +15,7 @@ use crate::ladder::LadderCell;
 use crate::observed::{has_drawn_order, has_fingerprints, unset};
 use crate::quantities::{fails, p_value, percent, value, versus};
 use crate::rankings::{claim, ranks, use_case};
-use crate::verdict_table::{effect, not_known, reference_value, subject_value, symbol};
+use crate::verdict_table::{effect, has_test, not_known, reference_value, subject_value, symbol};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Role};
@@ -150,15 +150,18 @@ fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     let findings = &report.findings;
     let language = report.language;
     if !findings.use_cases.is_empty() {
-        writeln!(
-            output,
-            "## {}\n\n{}\n",
-            language.word("Use cases"),
+        let mut comparisons = findings.use_cases.iter().flat_map(|one| &one.comparisons);
+        let means = if comparisons.any(has_test) {
             language.word(
                 "Weighted geometric means over the workloads of a block, each use case for itself; \
-                 p-values are adjusted by Holm over all of them."
+                 p-values are adjusted by Holm over all of them.",
             )
-        )?;
+        } else {
+            language.word(
+                "Weighted geometric means over the workloads of a block, each use case for itself.",
+            )
+        };
+        writeln!(output, "## {}\n\n{means}\n", language.word("Use cases"))?;
         for finding in &findings.use_cases {
             let section = use_case(finding, findings, language);
             writeln!(output, "**{}**\n", plain(&section.heading))?;

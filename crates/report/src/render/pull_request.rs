@@ -7,7 +7,9 @@ use crate::attempt::attempt;
 use crate::few_boots::few_boots;
 use crate::origin::origin;
 use crate::validity::by_state;
-use crate::verdict_table::{effect, is_in_percent, judged, percentages, reading, symbol, words};
+use crate::verdict_table::{
+    effect, is_in_percent, judged, percentages, signs_and_reading, symbol, words,
+};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Verdict};
@@ -49,11 +51,7 @@ fn draw(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     rows(report, &shown, output)?;
     let language = report.language;
     let families = plain(&report.design.family_words(language));
-    let legend = say!(
-        language,
-        "+ and × are better. {told}",
-        told = reading(&report.findings, shown.iter().copied(), &families, language)
-    );
+    let legend = signs_and_reading(&report.findings, shown.iter().copied(), &families, language);
     let is_in_percent = shown.iter().any(|finding| is_in_percent(finding));
     writeln!(output, "{legend}{}\n", percentages(is_in_percent, language))?;
     if let Some(limit) = few_boots(report) {

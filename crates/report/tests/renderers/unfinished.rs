@@ -1,11 +1,11 @@
 //! Campaigns that did not reach the end of their plan: what ran is counted, and what decided is told.
 
-use crate::campaigns::{Campaign, mixed};
+use crate::campaigns::{Campaign, Draft, campaign, mixed};
 use crate::checks::{of, quiet, spaced, texts};
 use crate::languages::korean;
 use crate::stored::{ended, measured, simulated, unfinished};
 use crate::{drawn, is_for_programs, page, read_as_text};
-use model::{Role, Verdict};
+use model::{CaveatCode, Obstacle, Role, UseCaseFinding, Verdict};
 use report::{
     Comparison, ExplainContext, HAS_PAGE, Page, Provenance, compare, explain, page_json, view,
 };
@@ -164,6 +164,41 @@ fn no_verdict_of_an_unfinished_campaign_is_called_corrected() {
     for (id, text) in texts("unfinished", &unfinished()) {
         let text = spaced(&text);
         assert!(!text.contains("erdicts are corrected") && !text.contains("(Holm)"), "{id}");
+    }
+}
+
+/// As in an import with too few values: nothing has a p, so nothing was corrected.
+#[test]
+fn no_verdict_is_called_corrected_where_nothing_was_tested() {
+    let few = || {
+        Draft::new("cyclic", "latency_p50", "fifo")
+            .forbidden(Obstacle::FewPairs, CaveatCode::FewBlocks, "1 complete pair")
+            .finding()
+    };
+    let mut untested = campaign("Which?", vec![few()], Vec::new());
+    untested.findings.use_cases = vec![UseCaseFinding {
+        comparisons: vec![few()],
+        worst: vec![None],
+        ..fixtures::use_case_finding("serving")
+    }];
+    for (id, text) in texts("rows", &untested) {
+        let text = spaced(&text);
+        assert!(!text.contains("erdicts are corrected") && !text.contains("Holm"), "{id}: {text}");
+    }
+    let terminal = spaced(&drawn(&untested, "terminal", page(80)));
+    assert!(terminal.contains("+ and × are better."), "{terminal}");
+    let reports = [view(&untested.inputs()), view(&mixed().inputs())];
+    for (other, has_test) in [(&reports[0], false), (&reports[1], true)] {
+        let mut bytes = Vec::new();
+        compare(&reports[0], other).draw(&page(80), &mut bytes).unwrap();
+        let text = spaced(&String::from_utf8(bytes).unwrap());
+        assert_eq!(text.contains("Verdicts are corrected"), has_test, "{text}");
+        assert!(!text.contains("A: Verdicts"), "{text}");
+    }
+    let untested = korean(untested);
+    for format in read_as_text().map(|renderer| renderer.describe().id) {
+        let text = spaced(&drawn(&untested, format, page(80)));
+        assert!(!text.contains("보정했습니다") && !text.contains("Holm"), "{format}: {text}");
     }
 }
 

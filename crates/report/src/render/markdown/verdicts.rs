@@ -132,7 +132,7 @@ fn legend(report: &Report, scale: Scale) -> String {
         legend.push(intervals);
         legend.push(say!(language, "The family interval allows for {families}.", families));
     }
-    legend.push(correction(&report.findings, &families, language));
+    legend.extend(correction(&report.findings, &families, language));
     legend.push(say!(
         language,
         "Bars share one scale, from {low} to {high} (square root of the log ratio): `│` is no \

@@ -88,7 +88,10 @@ fn in_short(report: &Report) -> Slide {
     let families = report.design.family_words(language);
     let told =
         verdict_table::reading(&report.findings, judged(&report.findings), &families, language);
-    let notes = format!("{}\n{told}", report.answer);
+    let notes = match told {
+        Some(told) => format!("{}\n{told}", report.answer),
+        None => report.answer.clone(),
+    };
     slide(title, Body::Paragraphs(paragraphs), notes)
 }
 

@@ -330,11 +330,13 @@ impl Sheet<'_> {
             let families = report.design.family_words(language);
             reading(findings, judged(findings), &families, language)
         });
-        let text = say!(
-            self.language,
-            "+ and × are better; each ratio is to the reference of its own campaign. {told}",
-            told = of_sides(&told)
-        );
+        let mut text = self
+            .language
+            .word("+ and × are better; each ratio is to the reference of its own campaign.")
+            .to_owned();
+        if let Some(told) = of_sides(&told) {
+            text += &format!(" {told}");
+        }
         let single =
             compared.single.iter().flatten().filter(|one| one.question.role != Role::Screen);
         let mut told = kept.iter().flatten().chain(single);
@@ -448,13 +450,14 @@ fn screened(finding: &Finding, language: Language) -> String {
     format!("{effect}{ends}{q}")
 }
 
-/// The sentences of both, once where they are the same.
-fn of_sides([one, other]: &[String; 2]) -> String {
+/// The sentences of both, once where they are the same, and nothing of a side that has none.
+fn of_sides([one, other]: &[Option<String>; 2]) -> Option<String> {
     if one == other {
         return one.clone();
     }
-    let [a, b] = SIDES;
-    format!("{a}: {one} {b}: {other}")
+    let told = SIDES.into_iter().zip([one, other]);
+    let told = told.filter_map(|(side, text)| text.as_ref().map(|text| format!("{side}: {text}")));
+    told.reduce(|one, other| format!("{one} {other}"))
 }
 
 /// What both say, once where it is the same.

@@ -4,7 +4,7 @@ use super::super::grid;
 use super::{DIM, Screen};
 use crate::emulated::why_hidden;
 use crate::few_boots::few_boots;
-use crate::verdict_table::{is_in_percent, percentages, reading};
+use crate::verdict_table::{is_in_percent, percentages, signs_and_reading};
 use crate::view::Report;
 use anstyle::Style;
 use model::{Finding, Role};
@@ -20,11 +20,7 @@ impl Screen<'_> {
         let told = rows.iter().copied().chain(of_use_cases);
         let is_in_percent = told.clone().any(is_in_percent) || self.tells_percentages(report);
         let families = design.family_words(language);
-        let told = say!(
-            language,
-            "+ and × are better. {told}",
-            told = reading(&report.findings, told, &families, language)
-        );
+        let told = signs_and_reading(&report.findings, told, &families, language);
         let mut legend = vec![told + &percentages(is_in_percent, language)];
         if !rows.is_empty() {
             let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };

@@ -155,7 +155,9 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
         rows.row(row(finding, effect, drawn, report))?;
     }
     rows.skip();
-    rows.note(&note(report, &found, drawn))?;
+    if let Some(note) = note(report, &found, drawn) {
+        rows.note(&note)?;
+    }
     if let Some(limit) = few_boots(report) {
         rows.note(&limit)?;
     }
@@ -172,18 +174,19 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
     chart(&found, drawn, language, sheet)
 }
 
-/// What stands below the comparisons: what their numbers are.
-fn note(report: &Report, found: &[(&Finding, &Effect)], drawn: Drawn) -> String {
+/// What stands below the comparisons: what their numbers are, where anything is to be said of them.
+fn note(report: &Report, found: &[(&Finding, &Effect)], drawn: Drawn) -> Option<String> {
     let (language, findings) = (report.language, &report.findings);
     let families = report.design.family_words(language);
-    let mut note = vec![correction(findings, &families, language)];
+    let mut note: Vec<String> = correction(findings, &families, language).into_iter().collect();
     if let Some(intervals) = intervals(findings, found.iter().map(|(one, _)| *one), language) {
         note.insert(0, intervals);
         note.push(language.word("An end without a bar is unbounded.").to_owned());
     }
     // Of ratios there is no percentage, and that of a share is one of its odds.
     let is_in_percent = !drawn.is_ratio && found.iter().any(|(one, _)| !one.is_odds);
-    note.join(" ") + &percentages(is_in_percent, language)
+    let note = note.join(" ") + &percentages(is_in_percent, language);
+    (!note.is_empty()).then(|| note.trim_start().to_owned())
 }
 
 fn row(finding: &Finding, effect: &Effect, drawn: Drawn, report: &Report) -> Vec<Cell> {
