@@ -270,7 +270,7 @@ fn shows(test: &TTest, difference: f64, alpha: f64) -> bool {
 
 /// A difference, in percent.
 fn percent(log: f64) -> String {
-    format!("{:+.1} %", 100.0 * log.exp_m1())
+    format!("{} %", model::signed_percent(log.exp_m1(), 1))
 }
 
 /// What a value may depend on, as far as what tells the order shows it: of rows nothing shows that

@@ -49,9 +49,9 @@ pub(crate) fn skewed(test: &TTest, differences: &[f64], alpha: f64) -> Option<Ca
     let is_apart = apart > LEAST_APART * test.standard_error;
     if is_apart && ranks.pseudo_median * test.mean < 0.0 {
         return caveat(format!(
-            "the mean says {:+.1} %, the ranks say {:+.1} %",
-            100.0 * test.mean.exp_m1(),
-            100.0 * ranks.pseudo_median.exp_m1()
+            "the mean says {} %, the ranks say {} %",
+            model::signed_percent(test.mean.exp_m1(), 1),
+            model::signed_percent(ranks.pseudo_median.exp_m1(), 1)
         ));
     }
     if differences.len() < LEAST_FOR_RANKS {
@@ -83,6 +83,17 @@ mod tests {
         assert_eq!(detail_of(&[0.03, 0.031, 0.029, 0.032, 0.028, 0.03]), None);
         assert_eq!(detail_of(&[0.03, 0.031, 0.029, 0.032, 0.028]), None, "five cannot reach 5 %");
         assert!(detail_of(&[0.01, 0.02, 0.01, 0.02, -0.2]).unwrap().contains("ranks say"));
+    }
+
+    #[test]
+    fn an_enormous_difference_is_told_in_few_digits() {
+        let mut wild = vec![296.0; 9];
+        wild.push(-2877.0);
+        let told = detail_of(&wild).unwrap();
+        assert!(
+            told.starts_with("the mean says -100.0 %, the ranks say +") && told.contains("e130 %"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -350,8 +350,8 @@ fn not_shown(finding: &Finding, fraction: f64, alpha: f64) -> String {
         && without_steps.is_some_and(|tails| tails.iter().any(|p| *p < alpha))
     {
         return format!(
-            "one step of the values is {:.1} % of the smallest, and {NOT_SHOWN} beside one",
-            100.0 * step
+            "one step of the values is {} % of the smallest, and {NOT_SHOWN} beside one",
+            model::percent(step, 1)
         );
     }
     match finding.look {

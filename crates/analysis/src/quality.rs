@@ -160,9 +160,9 @@ pub(crate) fn noisy(test: &TTest, count: usize, theta: f64, alpha: f64) -> Optio
         Caveat::new(
             CaveatCode::Noisy,
             format!(
-                "differences between blocks vary by {:.1} %; with so many blocks equivalence is likely only where they vary by at most {:.1} %",
-                100.0 * test.standard_deviation,
-                100.0 * limit
+                "differences between blocks vary by {} %; with so many blocks equivalence is likely only where they vary by at most {} %",
+                model::percent(test.standard_deviation, 1),
+                model::percent(limit, 1)
             ),
         )
     })

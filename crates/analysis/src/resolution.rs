@@ -114,7 +114,9 @@ impl Steps {
             (true, ..) => {
                 "all values of one subject are the same, so nothing shows their step".to_owned()
             }
-            (false, Some(share), _) => format!("one step is {:.1} % of the value", 100.0 * share),
+            (false, Some(share), _) => {
+                format!("one step is {} % of the value", model::percent(share, 1))
+            }
             (false, None, true) => {
                 "all values are the same, so nothing shows their step".to_owned()
             }
@@ -424,6 +426,14 @@ mod tests {
 
     fn inferred(values: &[f64]) -> Option<f64> {
         Grid::of(values, 0.0).map(|grid| grid.step)
+    }
+
+    #[test]
+    fn an_enormous_step_is_told_in_few_digits() {
+        for (share, text) in [(0.1, "10.0"), (1e300, "1.00e302")] {
+            let told = Steps { coarse: Some(share), ..Steps::default() }.caveat().unwrap();
+            assert_eq!(told.detail, format!("one step is {text} % of the value"));
+        }
     }
 
     #[test]

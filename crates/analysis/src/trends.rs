@@ -222,15 +222,15 @@ fn caveat(trend: &Trend) -> Option<Caveat> {
     match slope.change {
         Some(change) => {
             // Relative to the level at the beginning: no unit, and right for emulated ones too.
-            let percent = |per_hour: f64| 100.0 * per_hour / slope.start;
+            let share = |per_hour: f64| per_hour / slope.start;
             let ends: Vec<String> = [slope.interval.low, slope.interval.high]
-                .map(|end| end.map_or("unbounded".to_owned(), |end| signed(percent(end))))
+                .map(|end| end.map_or("unbounded".to_owned(), |end| signed_percent(share(end))))
                 .into();
             detail += &format!(
                 "{} % an hour [{}], {} % in {}",
-                signed(percent(slope.per_hour)),
+                signed_percent(share(slope.per_hour)),
                 ends.join(", "),
-                signed(100.0 * change),
+                signed_percent(change),
                 spoken(*hours)
             );
         }
@@ -239,7 +239,7 @@ fn caveat(trend: &Trend) -> Option<Caveat> {
     if let Some(first) = trend.changes.first() {
         let blocks: Vec<String> =
             trend.changes.iter().map(|change| (change.block + 1).to_string()).collect();
-        let percent = signed(100.0 * (first.ratio - 1.0));
+        let percent = signed_percent(first.ratio - 1.0);
         detail += &if blocks.len() == 1 {
             format!("; its level changes at block {} by {percent} %", blocks[0])
         } else {
@@ -257,15 +257,15 @@ fn spoken(hours: f64) -> String {
     }
 }
 
-/// Three digits with a sign.
-fn signed(number: f64) -> String {
-    let decimals = match number.abs() {
+/// A fraction in percent, in three digits with a sign.
+fn signed_percent(fraction: f64) -> String {
+    let decimals = match 100.0 * fraction.abs() {
         size if size >= 99.95 => 0,
         size if size >= 9.995 => 1,
         size if size >= 0.995 => 2,
         _ => 3,
     };
-    format!("{number:+.decimals$}")
+    model::signed_percent(fraction, decimals)
 }
 
 #[cfg(test)]
@@ -380,6 +380,19 @@ mod tests {
         let wrong = (0..400).filter(is_wrong).count();
         assert!(wrong as f64 / 400.0 <= 0.072, "{wrong} of 400");
         assert!(wrong > 0, "a test that never errs is no test");
+    }
+
+    #[test]
+    fn an_enormous_slope_has_three_digits_as_any_other() {
+        for (fraction, text) in [
+            (0.004_56, "+0.456"),
+            (-0.0612, "-6.12"),
+            (4.2, "+420"),
+            (1e300, "+1.00e302"),
+            (-1e300, "-1.00e302"),
+        ] {
+            assert_eq!(signed_percent(fraction), text);
+        }
     }
 
     #[test]

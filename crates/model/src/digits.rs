@@ -83,6 +83,18 @@ pub fn percent(fraction: f64, decimals: usize) -> String {
     large_percent(fraction).unwrap_or_else(|| format!("{:.decimals$}", 100.0 * fraction))
 }
 
+/// The same with a sign, whichever it is.
+pub fn signed_percent(fraction: f64, decimals: usize) -> String {
+    let sign = if fraction.is_sign_negative() { "" } else { "+" };
+    format!("{sign}{}", percent(fraction, decimals))
+}
+
+/// A fraction in percent as files have it, without needless zeros; one that is large as
+/// [`large_percent`] has it.
+pub fn rounded_percent(fraction: f64) -> String {
+    large_percent(fraction).unwrap_or_else(|| round_significant(100.0 * fraction).to_string())
+}
+
 /// A fraction from 100,000 on in percent, in scientific notation: nobody counts 300 digits. Of 1e308 it
 /// is `1.00e310`, which no number holds.
 pub fn large_percent(fraction: f64) -> Option<String> {
@@ -121,6 +133,11 @@ mod tests {
             (9.999e306, 0, "1.00e309"),
         ] {
             assert_eq!(percent(fraction, decimals), text);
+            let sign = if fraction > 0.0 { "+" } else { "" };
+            assert_eq!(signed_percent(fraction, decimals), format!("{sign}{text}"));
+        }
+        for (fraction, text) in [(0.05, "5"), (0.0125, "1.25"), (2.5, "250"), (1e308, "1.00e310")] {
+            assert_eq!(rounded_percent(fraction), text);
         }
     }
 

@@ -76,6 +76,7 @@ pub use counted_numbers::{CountedNumbers, counting_numbers};
 pub use cpu_list::CpuList;
 pub use digits::{
     large_percent, last_digit_power, p_equation, p_value, percent, round_significant,
+    rounded_percent, signed_percent,
 };
 pub use doubt::Doubt;
 pub use facts::{DecidingFact, DecidingFacts, ImportFact, TrialFact};

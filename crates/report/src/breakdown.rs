@@ -114,7 +114,8 @@ impl Divided {
     /// `s1 13.4 us: exchange 5.20 us (39 %), to client 4.10 us (31 %)`.
     pub(crate) fn line(&self, unit: Unit) -> String {
         let part = |part: &BreakdownPart| {
-            format!("{} {} ({:.0} %)", part.name, value(part.mean.mean, unit), 100.0 * part.share)
+            let share = model::percent(part.share, 0);
+            format!("{} {} ({share} %)", part.name, value(part.mean.mean, unit))
         };
         let parts: Vec<String> = self.parts.iter().map(part).collect();
         format!("{} {}: {}", self.subject, value(self.whole.mean, unit), parts.join(", "))
@@ -133,7 +134,7 @@ impl Breakdown {
         let Some(first) = self.subjects.first() else { return Vec::new() };
         let most = first.parts.iter().max_by(|one, other| one.share.total_cmp(&other.share));
         let change = most.map(|part| {
-            let share = format!("{:.0} %", 100.0 * part.share);
+            let share = format!("{} %", model::percent(part.share, 0));
             say!(
                 language,
                 "Change {part} first: it takes {share} of {subject}'s time, more than any other part.",

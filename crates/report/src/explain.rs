@@ -5,7 +5,8 @@ use crate::effect_words::{EffectWords, interval_in_words, ratio_in_words};
 use crate::emulated::is_hidden;
 use crate::observed::Provenance;
 use crate::quantities::{
-    against, bracketed, confidence, digits, direction, effects_found, p_value, percent, value,
+    against, bracketed, confidence, digits, direction, effects_found, p_value, percent,
+    percent_digits, value,
 };
 use crate::verdict_table::words;
 use model::{
@@ -90,11 +91,6 @@ fn short(number: f64) -> String {
     } else {
         text
     }
-}
-
-/// A share in percent, as digits.
-fn share(fraction: f64) -> String {
-    digits(100.0 * fraction)
 }
 
 /// What was asked; that it was asked before is said of records that are bound to their plan
@@ -256,7 +252,7 @@ fn estimate(
         "{what} differ from each other by {deviation} % (standard deviation), which leaves a \
          {level} % interval of {interval} with {degrees} degrees of freedom.",
         what,
-        deviation = share(effect.log_sd),
+        deviation = percent_digits(effect.log_sd),
         level = confidence(finding.deciding_alpha().unwrap_or(alpha)),
         interval,
         degrees = short(effect.degrees)

@@ -2,7 +2,7 @@
 
 use crate::counts;
 use crate::emulated::hidden;
-use crate::quantities::{confidence, digits, duration, p_value, percent, value};
+use crate::quantities::{confidence, duration, p_value, percent, percent_digits, value};
 use model::{Findings, LevelChange, Role, Slope, Trend, TrendOutcome};
 use phrases::{Language, counted, noted, say};
 use std::collections::BTreeSet;
@@ -144,7 +144,7 @@ fn size(trend: &Trend, slope: f64, hides_absolute: bool, language: Language) -> 
         return format!("{sign}{}", value(slope.abs(), trend.unit));
     }
     match trend.slope.as_ref().map(|slope| slope.start).filter(|start| *start > 0.0) {
-        Some(start) => format!("{sign}{} %", digits(100.0 * slope.abs() / start)),
+        Some(start) => format!("{sign}{} %", percent_digits(slope.abs() / start)),
         None => hidden(language),
     }
 }

@@ -18,7 +18,7 @@ pub fn value(value: f64, unit: Unit) -> String {
             value,
             &[(1_073_741_824.0, "GiB/s"), (1_048_576.0, "MiB/s"), (1024.0, "KiB/s"), (1.0, "B/s")],
         ),
-        Unit::Fraction => format!("{} %", digits(100.0 * value)),
+        Unit::Fraction => format!("{} %", percent_digits(value)),
         Unit::Joules => scaled(value, &[(1e3, "kJ"), (1.0, "J"), (1e-3, "mJ")]),
         Unit::PerOperation => format!("{}/op", digits(value)),
         Unit::Count | Unit::Plain => digits(value),
@@ -98,6 +98,11 @@ pub(crate) fn digits(value: f64) -> String {
         _ => 5,
     };
     format!("{value:.decimals$}")
+}
+
+/// A fraction in percent, in three significant digits, however large it is.
+pub(crate) fn percent_digits(fraction: f64) -> String {
+    model::large_percent(fraction).unwrap_or_else(|| digits(100.0 * fraction))
 }
 
 /// From here on a ratio is told as a factor: +318 % and -76 % are the same distance, and nobody sees
@@ -310,6 +315,7 @@ mod tests {
             (421_337.0, Unit::PerSecond, "421k/s"),
             (5.5, Unit::PerSecond, "5.50/s"),
             (0.25, Unit::Fraction, "25.0 %"),
+            (1e307, Unit::Fraction, "1.00e309 %"),
             (4096.0, Unit::Bytes, "4.00 KiB"),
             (2.0, Unit::PerOperation, "2.00/op"),
             (0.0, Unit::Count, "0"),

@@ -334,7 +334,7 @@ fn current_line(current: &Current) -> String {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    format!("{} %", model::percent(share, 1))
 }
 
 /// An effect and its interval on one scale, of which the upper end may be unbounded: factors where

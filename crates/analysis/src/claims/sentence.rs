@@ -102,7 +102,11 @@ impl Scale {
             return "unbounded".to_owned();
         }
         if !self.is_factor {
-            return format!("{:+.1} %", 100.0 * (ratio - 1.0));
+            return format!("{} %", model::signed_percent(ratio - 1.0, 1));
+        }
+        // Nobody counts zeros.
+        if !(1e-5..1e7).contains(&ratio) {
+            return format!("{ratio:.2e} times");
         }
         let places = match ratio {
             _ if ratio >= 99.95 => 0,
@@ -128,6 +132,7 @@ mod tests {
             ([4.18, 3.75, 4.66], ["4.18 times", "3.75 times", "4.66 times"]),
             ([1.9, 1.6, 2.3], ["1.90 times", "1.60 times", "2.30 times"]),
             ([0.9, 0.004, 120.3], ["0.90 times", "0.00400 times", "120 times"]),
+            ([1e100, 1e-100, 0.5], ["1.00e100 times", "1.00e-100 times", "0.50 times"]),
         ] {
             let logs = logs(ratios);
             let scale = Scale::of(&logs);

@@ -110,9 +110,9 @@ impl Samples<'_> {
         let shift = opposed_shift([reference, subject], sign, test.mean);
         if let Some(shift) = shift.filter(is_apart) {
             return Some(format!(
-                "the mean says {:+.1} %, the ranks say {:+.1} %",
-                100.0 * test.mean.exp_m1(),
-                100.0 * shift.exp_m1()
+                "the mean says {} %, the ranks say {} %",
+                model::signed_percent(test.mean.exp_m1(), 1),
+                model::signed_percent(shift.exp_m1(), 1)
             ));
         }
         if self.replicates() < LEAST_FOR_RANKS {

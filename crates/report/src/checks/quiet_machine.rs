@@ -57,7 +57,7 @@ fn noticed(report: &Report) -> Vec<String> {
     let language = report.language;
     let share = |(extent, most): (Extent, f64), name: &'static str| {
         let what = language.word(name);
-        let most = format!("{:.1}", most * 100.0);
+        let most = model::percent(most, 1);
         (extent.seen > 0).then(|| {
             say!(
                 language,

@@ -122,7 +122,7 @@ fn breakdowns(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         for divided in &drawn.subjects {
             for part in &divided.parts {
                 let mean = part.mean.words(drawn.unit, language);
-                let share = format!("{:.0} %", 100.0 * part.share);
+                let share = format!("{} %", model::percent(part.share, 0));
                 let (subject, name) = (cell(&divided.subject), cell(&part.name));
                 writeln!(output, "| {subject} | {name} | {mean} | {share} |")?;
             }

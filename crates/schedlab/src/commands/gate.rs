@@ -163,7 +163,7 @@ fn evidence(result: &GateResult<'_>, would_tell: Option<String>) -> String {
         format!("effect {odds}{effect} [{interval}; {level} %] (+ and × are better), ")
     });
     let p = result.p.map_or(String::new(), |p| format!(", {}", model::p_equation(p)));
-    let limit = model::round_significant(100.0 * result.fraction);
+    let limit = model::rounded_percent(result.fraction);
     let would_tell = would_tell.map_or(String::new(), |text| format!("; {text}"));
     let told = format!("{estimate}{odds}may be {limit} % worse: {}{p}{would_tell}", result.reason);
     model::inert(&told).into_owned()

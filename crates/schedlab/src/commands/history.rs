@@ -560,7 +560,7 @@ fn found(series: &Series) -> String {
             model::p_equation(change.p)
         );
     }
-    let percent = |share: f64| round(100.0 * share);
+    let percent = model::rounded_percent;
     if series.changes.is_empty() {
         let _ = writeln!(
             text,

@@ -69,7 +69,7 @@ fn small(common: &Common, arguments: &PlanArguments, planned: &Planned) -> Resul
 }
 
 fn text(planned: &Plan, findings: &[PilotFinding]) -> String {
-    let percent = |value: f64| format!("{:.2} %", 100.0 * value);
+    let percent = |value: f64| format!("{} %", model::percent(value, 2));
     let optional = |value: Option<f64>| value.map_or("not seen".to_owned(), percent);
     let blocks = |count: Option<u32>| {
         count.map_or("more than 10 000 blocks".to_owned(), |count| model::counted(count, "block"))

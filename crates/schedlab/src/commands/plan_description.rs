@@ -164,8 +164,7 @@ fn workloads(text: &mut String, plan: &Plan) -> std::fmt::Result {
         )?;
         for id in &workload.primary {
             let metric = workload.metrics.iter().find(|metric| metric.id == *id);
-            let margin =
-                metric.map_or(0.0, |metric| model::round_significant(metric.margin * 100.0));
+            let margin = model::rounded_percent(metric.map_or(0.0, |metric| metric.margin));
             let direction = metric.map_or(String::new(), |metric| metric.direction.to_string());
             let pooled = if workload.pooled.contains(id) { ", of all blocks together" } else { "" };
             writeln!(
