@@ -97,6 +97,18 @@ export function significant(value: number, digits: number): string {
   return Number(value.toPrecision(digits)).toString();
 }
 
+/** The digits of a fraction from 100,000 on in percent: of 1e308 no number holds them. As crates/model/src/digits.rs has it. */
+function largePercent(fraction: number): string | null {
+  if (!Number.isFinite(fraction) || Math.abs(fraction) < 1e5) return null;
+  const [digits = "", power = ""] = fraction.toExponential(2).split("e");
+  return `${digits}e${Number(power) + 2}`;
+}
+
+/** A fraction in percent, in three significant digits: `5 %`. */
+export function inPercent(fraction: number): string {
+  return `${largePercent(fraction) ?? significant(fraction * 100, 3)} %`;
+}
+
 const TIMES: readonly (readonly [number, string])[] = [
   [1e9, "s"],
   [1e6, "ms"],
@@ -129,7 +141,7 @@ export function quantity(value: number | null, unit: string): string {
     case "per_second":
       return `${significant(value, 4)}/s`;
     case "fraction":
-      return `${significant(value * 100, 3)} %`;
+      return inPercent(value);
     default:
       return significant(value, 4);
   }
@@ -157,7 +169,7 @@ export function day(at_ms: number): string {
 }
 
 export function percent(share: number, digits = 1): string {
-  return `${(share * 100).toFixed(digits)} %`;
+  return `${largePercent(share) ?? (share * 100).toFixed(digits)} %`;
 }
 
 /**

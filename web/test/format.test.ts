@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { csv } from "../src/figures/figure";
 import { quantile } from "../src/figures/spread";
-import { change, confidence, endsInTable, estimate, logLabels, multiple, quantity, strengthAndVerdict } from "../src/format";
+import { change, confidence, endsInTable, estimate, inPercent, logLabels, multiple, percent, quantity, strengthAndVerdict } from "../src/format";
 
 describe("changes", () => {
   test("are percents below twofold and factors beyond, as on the terminal", () => {
@@ -53,6 +53,16 @@ describe("levels", () => {
     expect(told(5e-5)).toBe("99.995 %");
     expect(told(1.8e-6)).toBe("99.9998 %");
     expect(told(3e-9)).toBe("99.9999997 %");
+  });
+});
+
+describe("percentages", () => {
+  test("have few digits however large they are", () => {
+    expect([0.05, 0.0125, 2.5].map(inPercent)).toEqual(["5 %", "1.25 %", "250 %"]);
+    // crates/model/src/digits.rs says the same of each.
+    expect([1e5, -2.5e304, 1e308].map(inPercent)).toEqual(["1.00e7 %", "-2.50e306 %", "1.00e310 %"]);
+    expect(quantity(1e308, "fraction")).toBe("1.00e310 %");
+    expect([percent(0.5), percent(1e308)]).toEqual(["50.0 %", "1.00e310 %"]);
   });
 });
 

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, endsInTable, estimate, hasNoWidth, intervals, ofShare, quantity, strengthAndVerdict, tellsPercentage, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { change, endsInTable, estimate, hasNoWidth, inPercent, intervals, ofShare, quantity, strengthAndVerdict, tellsPercentage, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Verdict } from "../generated/page";
 import type { Theme } from "../theme";
 import { t } from "../words";
@@ -100,7 +100,6 @@ export function forest(findings: Finding[]): Figure {
   const ends = data.flatMap((row) => [row.high, 1 / row.low]).filter(Number.isFinite);
   const reach = Math.max(1.15, ...ends) * 1.04;
   const margins = [...new Set(all.map(({ finding }) => finding.margin))];
-  const percent = (margin: number): string => `${Number((margin * 100).toPrecision(3))} %`;
   const barred = findings.filter(({ effect }) => effect !== null && !hasNoWidth(effect));
   return {
     id: "forest",
@@ -117,7 +116,7 @@ export function forest(findings: Finding[]): Figure {
       ...(findings.some(({ is_odds }) => is_odds) ? [t("The effect of a share is that of its odds.")] : []),
       ...(barred.some(({ is_sequence }) => is_sequence) ? [t("They hold at every look together, however often you look.")] : []),
       margins.length === 1
-        ? t("The grey band is the margin of {margin}.", { margin: percent(margins[0] ?? 0) })
+        ? t("The grey band is the margin of {margin}.", { margin: inPercent(margins[0] ?? 0) })
         : t("The grey band is the margin, each row's own."),
       ...(data.length < all.length
         ? [t("The {count} strongest of {all}; the table has all.", { count: data.length, all: all.length })]

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, confidence } from "../format";
+import { change, confidence, inPercent } from "../format";
 import type { HistorySeries } from "../generated/live";
 import { noted, say, t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
@@ -53,7 +53,6 @@ function titleOf(series: HistorySeries): string {
 
 export function history(series: HistorySeries, number: number): Figure {
   const { margin, least_margin: least, points, changes } = series;
-  const percent = (share: number): string => `${Number((share * 100).toPrecision(3))} %`;
   const place = (campaign: string): number => points.findIndex((point) => point.campaign === campaign) + 1;
   const rules = changes.map(({ before, after, ratio }) => ({ at: (place(before) + place(after)) / 2, ratio }));
   const data = points.map(({ ratio, low, high, left_out: why }, index): Point => ({
@@ -68,8 +67,8 @@ export function history(series: HistorySeries, number: number): Figure {
         { level: confidence(points) },
       ),
       least === undefined
-        ? t("The grey band is the margin of {margin}.", { margin: percent(margin) })
-        : t("The grey band is the largest margin, {margin}; the smallest is {least}.", { margin: percent(margin), least: percent(least) }),
+        ? t("The grey band is the margin of {margin}.", { margin: inPercent(margin) })
+        : t("The grey band is the largest margin, {margin}; the smallest is {least}.", { margin: inPercent(margin), least: inPercent(least) }),
       changes.length === 0 ? t("No place is known where the level changed.") : t("Dashed: the level changed here, by so much."),
       ...(data.some(({ isLeftOut }) => isLeftOut)
         ? [t("Hollow: something forbids every verdict on the campaign, as the table says, and no change rests on it.")]
@@ -90,7 +89,7 @@ export function history(series: HistorySeries, number: number): Figure {
         const changed = changes.find(({ before }) => before === campaign);
         return [
           index + 1, campaign, ratio, low, high ?? t("unbounded"), blocks, changed ? change(changed.ratio) : "", changed?.p ?? "",
-          confidence([point]), percent(point.margin), point.shared_levels ?? "", point.left_out ?? "", point.withheld ?? "",
+          confidence([point]), inPercent(point.margin), point.shared_levels ?? "", point.left_out ?? "", point.withheld ?? "",
           point.is_unbound ? "EVIDENCE_UNBOUND" : "",
         ];
       }),
