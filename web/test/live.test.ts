@@ -108,6 +108,10 @@ describe.skipIf(!program)("the live view", () => {
     server.campaign = { ...halfWay(), trials: { done: 104, total: 48, failed: 0, invalid: 0 } };
     server.tell();
     await says(page, /48 of 48 trials/);
+    server.campaign = { ...halfWay(), trials: { done: 1, total: 1, failed: 0, invalid: 0 } };
+    server.tell();
+    await says(page, /1 of 1 trial /);
+    await says(page, "Judged after 1 of 1 trial.");
   });
 
   test("what so few boots cannot show stands below the verdicts so far", async () => {

@@ -131,12 +131,12 @@ fn same_work(report: &Report) -> (CheckState, String) {
             ),
         );
     }
-    let detail = say!(
-        report.language,
-        "{seen} of {runs} counted their work",
-        seen = counted.seen,
-        runs = counts::runs(counted.of, report.language)
-    );
+    let (seen, runs) = (counted.seen, counts::runs(counted.of, report.language));
+    let detail = if counted.is_about_one() {
+        say!(report.language, "{seen} of {runs} counted its work", seen, runs)
+    } else {
+        say!(report.language, "{seen} of {runs} counted their work", seen, runs)
+    };
     (CheckState::NotObserved, detail)
 }
 

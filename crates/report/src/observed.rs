@@ -78,6 +78,11 @@ impl Extent {
         })
     }
 
+    /// Whether a sentence about it speaks of one: `1 of 5 runs`, `0 of 1 run`.
+    pub(crate) fn is_about_one(self) -> bool {
+        self.seen == 1 || self.of == 1
+    }
+
     /// Whether it was seen everywhere, and there was somewhere to look.
     pub(crate) fn is_all(self) -> bool {
         self.of > 0 && self.seen == self.of

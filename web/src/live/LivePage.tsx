@@ -166,7 +166,7 @@ function Progress({ campaign, stream }: { campaign: LiveCampaign; stream: Stream
   const isRunning = state === "running";
   const running_ms = current && stream.snapshot ? stream.snapshot.at_ms - current.begun_ms + since_ms : 0;
   const facts = [
-    t("{count} of {all} trials", { count: done, all: trials.total }),
+    trials.total === 1 ? t("{count} of 1 trial", { count: done }) : t("{count} of {all} trials", { count: done, all: trials.total }),
     isRunning && left_ms !== null && t("about {time} left", { time: duration(left_ms - since_ms) }),
     trials.failed > 0 && t("{count} failed", { count: trials.failed }),
     trials.invalid > 0 && t("{count} invalid", { count: trials.invalid }),
@@ -222,6 +222,12 @@ function findingOf(live: LiveVerdict, findings: Finding[]): Finding {
   };
 }
 
+/** After how many trials live verdicts were made. */
+function judgedAfter({ judged_trials, trials: { total: all } }: LiveCampaign): string {
+  const count = Math.min(judged_trials, all);
+  return all === 1 ? t("Judged after {count} of 1 trial.", { count }) : t("Judged after {count} of {all} trials.", { count, all });
+}
+
 function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findings: Finding[]; theme: Theme }) {
   const isOver = isFinal(campaign);
   const figure = useMemo(() => {
@@ -254,10 +260,7 @@ function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findi
         {!isOver && (
           <small>
             {" "}
-            {t("Judged after {count} of {all} trials.", {
-              count: Math.min(campaign.judged_trials, campaign.trials.total),
-              all: campaign.trials.total,
-            })}{" "}
+            {judgedAfter(campaign)}{" "}
             {t("Nothing is final while a campaign can go on.")}
           </small>
         )}

@@ -39,13 +39,24 @@ pub(super) fn state(report: &Report) -> (CheckState, String) {
     }
     let [(extent, _), ..] = parts;
     if !extent.is_all() {
-        let detail = say!(
-            language,
-            "not read in every run ({seen} of {all} have a reading of foreign load): {unseen}",
-            seen = extent.seen,
-            all = extent.of,
-            unseen
-        );
+        let (seen, all) = (extent.seen, extent.of);
+        let detail = if extent.is_about_one() {
+            say!(
+                language,
+                "not read in every run ({seen} of {all} has a reading of foreign load): {unseen}",
+                seen,
+                all,
+                unseen
+            )
+        } else {
+            say!(
+                language,
+                "not read in every run ({seen} of {all} have a reading of foreign load): {unseen}",
+                seen,
+                all,
+                unseen
+            )
+        };
         return (CheckState::NotObserved, detail);
     }
     let detail = say!(language, "none of {seen}; not read in every run: {unseen}", seen, unseen);
