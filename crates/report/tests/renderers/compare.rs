@@ -1,6 +1,7 @@
 //! Two campaigns side by side, at the widths people have.
 
 use crate::campaigns::{Campaign, Draft, campaign, emulated, hostile, mixed, undecided};
+use crate::checks::spaced;
 use crate::multicore::multicore;
 use crate::{absolute_values, grid, page, widest};
 use expect_test::expect_file;
@@ -104,6 +105,23 @@ fn a_campaign_beside_itself_differs_in_nothing() {
     assert_eq!((compared.shared.len(), compared.screened.len()), (6, 2));
     let text = text(&report, &report, page(80));
     assert!(text.contains("6 in all, 6 with the same verdict"), "{text}");
+}
+
+#[test]
+fn intervals_are_explained_only_where_a_row_that_is_printed_has_one() {
+    let untested = |subject: &str| Draft::new("cyclic", "latency_p50", subject).finding();
+    let mut findings = vec![untested("fifo")];
+    findings.extend((0..8).map(|index| untested(&format!("alone-{index}"))));
+    let ninth = Draft::new("cyclic", "latency_p50", "ninth").effect(5e4, 1.1, 1.05, 1.15);
+    findings.push(ninth.finding());
+    let one = campaign("A", findings, Vec::new());
+    let other = campaign("B", vec![untested("fifo")], Vec::new());
+    let told = |is_verbose| spaced(&drawn(&one, &other, Page { is_verbose, ..page(120) }));
+    let (short, long) = (told(false), told(true));
+    assert!(!short.contains("Intervals are") && !short.contains("Percentages are"), "{short}");
+    assert!(short.contains("and 1 more (-v shows all)"), "{short}");
+    assert!(long.contains("A: Intervals are 95 %, unadjusted"), "{long}");
+    assert!(long.contains("Percentages are"), "{long}");
 }
 
 #[test]

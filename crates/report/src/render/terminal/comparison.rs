@@ -8,7 +8,7 @@ use crate::emulated::why_hidden;
 use crate::premises::premises;
 use crate::quantities::{direction, p_value};
 use crate::verdict_table::{
-    effect, is_in_percent, judged, look, percentages, reading, reference_value, symbol, words,
+    effect, is_in_percent, look, percentages, reading, reference_value, symbol, words,
 };
 use anstyle::Style;
 use model::{Finding, Role, Verdict};
@@ -70,6 +70,16 @@ fn kept<'a>(shared: &[[&'a Finding; 2]], page: &Page) -> Vec<[&'a Finding; 2]> {
         (0..shared.len()).partition(|place| !is_same(&shared[*place]));
     let chosen: BTreeSet<usize> = other.into_iter().chain(same).take(MOST_SHARED).collect();
     chosen.into_iter().map(|place| shared[place]).collect()
+}
+
+fn is_judged(finding: &Finding) -> bool {
+    finding.question.role != Role::Screen
+}
+
+/// What one campaign asked alone and that has a row: of very much the first.
+fn alone<'f>(compared: &Comparison<'f>, side: usize, page: &Page) -> Vec<&'f Finding> {
+    let judged = compared.single[side].iter().copied().filter(|finding| is_judged(finding));
+    judged.take(if page.is_verbose { usize::MAX } else { MOST_SINGLE }).collect()
 }
 
 fn is_same([one, other]: &[&Finding; 2]) -> bool {
@@ -322,13 +332,17 @@ impl Sheet<'_> {
         writeln!(self.output, "  {sign} {side}  {numbers}  {word}  {pairs}")
     }
 
-    /// What the numbers above are.
+    /// What the numbers of the rows are: those above, and those of what one campaign asked alone.
     fn legend(&mut self, kept: &[[&Finding; 2]]) -> io::Result<()> {
         let compared = self.compared;
-        let told = compared.campaigns.map(|report| {
-            let (findings, language) = (&report.findings, report.language);
-            let families = report.design.family_words(language);
-            reading(findings, judged(findings), &families, language)
+        let rows = [0_usize, 1].map(|side| {
+            let of_both = kept.iter().map(|pair| pair[side]).filter(|one| is_judged(one));
+            of_both.chain(alone(compared, side, self.page)).collect::<Vec<&Finding>>()
+        });
+        let told = [0, 1].map(|side| {
+            let report = compared.campaigns[side];
+            let families = report.design.family_words(report.language);
+            reading(&report.findings, rows[side].iter().copied(), &families, report.language)
         });
         let mut text = self
             .language
@@ -337,9 +351,8 @@ impl Sheet<'_> {
         if let Some(told) = of_sides(&told) {
             text += &format!(" {told}");
         }
-        let single =
-            compared.single.iter().flatten().filter(|one| one.question.role != Role::Screen);
-        let mut told = kept.iter().flatten().chain(single);
+        // What is secondary on one side has its effect in a row, too.
+        let mut told = kept.iter().flatten().chain(rows.iter().flatten());
         let of_percentages = percentages(told.any(|one| is_in_percent(one)), self.language);
         writeln!(self.output)?;
         self.paragraph(&format!("{text}{of_percentages}"), "", DIM)
@@ -375,10 +388,8 @@ impl Sheet<'_> {
     /// What only one of them asked.
     fn single(&mut self, side: usize) -> io::Result<()> {
         let compared = self.compared;
-        let (secondary, judged): (Vec<&Finding>, Vec<&Finding>) = compared.single[side]
-            .iter()
-            .copied()
-            .partition(|finding| finding.question.role == Role::Screen);
+        let (judged, secondary): (Vec<&Finding>, Vec<&Finding>) =
+            compared.single[side].iter().copied().partition(|finding| is_judged(finding));
         if secondary.is_empty() && judged.is_empty() {
             return Ok(());
         }
@@ -391,8 +402,8 @@ impl Sheet<'_> {
         writeln!(self.output)?;
         self.titled(&say!(self.language, "Asked by {side} alone", side = SIDES[side]), &about)?;
         let is_all = self.page.is_verbose;
-        let shown = if is_all { judged.len() } else { MOST_SINGLE };
-        for finding in judged.iter().take(shown) {
+        let shown = alone(compared, side, self.page);
+        for &finding in &shown {
             let sign = symbol(finding.verdict, self.page.is_unicode);
             let (effect, ends) = effect(finding, self.language);
             let ends = if ends.is_empty() { ends } else { format!(" ({ends})") };
@@ -411,7 +422,7 @@ impl Sheet<'_> {
             self.paragraph(&text, "  ", DIM)?;
         }
         let hidden = if is_all { 0 } else { secondary.len() };
-        self.more(judged.len().saturating_sub(shown) + hidden)
+        self.more(judged.len() - shown.len() + hidden)
     }
 
     fn closing(&mut self) -> io::Result<()> {
