@@ -489,5 +489,30 @@ fn the_effect_that_is_shown_first_is_the_winners() {
     let (_, winner) = words.split_once("Winner:  ").unwrap();
     let name = winner.split([',', ' ']).next().unwrap();
     assert!(words.starts_with(&format!("{name} is ")), "{words}");
-    assert!(words.contains(&format!("Strongest effect:  {name} is ")), "{words}");
+    // Another is worse by more than the winner is better.
+    assert!(words.contains(&format!("Winner's largest lead:  {name} is ")), "{words}");
+    assert!(!words.contains("Strongest effect"), "{words}");
+}
+
+#[test]
+fn an_effect_is_called_the_strongest_only_where_no_other_is_stronger() {
+    if !has_page() {
+        return;
+    }
+    let of = |metric: &str, subject: &str, verdict, ratio: f64| {
+        let draft = Draft::new("cyclic", metric, subject).decided(verdict, false);
+        draft.effect(5e4, ratio, 0.9 * ratio, 1.1 * ratio).finding()
+    };
+    let worse = || of("latency_p50", "batch", Verdict::Worse, 0.8);
+    let better = |subject, ratio| of("latency_p99", subject, Verdict::Better, ratio);
+    for (findings, name) in [
+        (vec![worse()], "Strongest effect:  batch is worse"),
+        (vec![better("fifo", 1.4), worse()], "Strongest effect:  fifo is better"),
+        (vec![better("fifo", 1.1), worse()], "Winner's largest lead:  fifo is better"),
+        // Nobody is better more often than worse.
+        (vec![better("batch", 1.4), worse()], "Effect in the title:  batch is worse"),
+    ] {
+        let words = Deck::of(&campaign("Which?", findings, Vec::new())).words(2);
+        assert!(words.contains(name), "{name}: {words}");
+    }
 }

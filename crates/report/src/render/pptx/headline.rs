@@ -26,6 +26,21 @@ pub(super) fn strongest_estimated(report: &Report) -> Option<&Finding> {
     strongest(primary(report).into_iter().filter(|one| one.effect.is_some()))
 }
 
+/// What the effect is that the deck opens with: the strongest of all, or only that by which the winner
+/// leads most, or that of the title, beside which another is stronger.
+pub(super) fn name_of_effect(report: &Report, shown: Option<&Finding>) -> &'static str {
+    let language = report.language;
+    let all = primary(report);
+    let most = strongest_estimated(report).map_or(0.0, Finding::size);
+    if shown.is_none_or(|finding| finding.size() >= most) {
+        return language.word("Strongest effect");
+    }
+    match winning(&all) {
+        Some(_) => language.word("Winner's largest lead"),
+        None => language.word("Effect in the title"),
+    }
+}
+
 /// An effect with its interval: `+10.6 % (95 % interval +8.9 to +12.3 %)`.
 pub(super) fn effect(report: &Report, finding: &Finding) -> String {
     let language = report.language;

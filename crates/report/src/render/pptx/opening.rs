@@ -1,7 +1,9 @@
 //! Before the evidence: the question with its answer, what was compared and what the words mean,
 //! method, environment, and whether it may be believed.
 
-use super::headline::{effect, main_caveat, main_finding, sentence, strongest_estimated, winner};
+use super::headline::{
+    effect, main_caveat, main_finding, name_of_effect, sentence, strongest_estimated, winner,
+};
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::in_percent;
 use crate::attempt::{attempt, numbered};
@@ -63,7 +65,7 @@ fn in_short(report: &Report) -> Slide {
     let title = main.map_or_else(|| report.answer.clone(), |one| sentence(one, language));
     // That of another finding where the one of the title has no estimate.
     let estimated = main.filter(|one| one.effect.is_some()).or_else(|| strongest_estimated(report));
-    let strongest = match (main, estimated) {
+    let shown = match (main, estimated) {
         (None, _) => language.word("nothing was compared").to_owned(),
         (_, None) => language.word("not known: no comparison has an estimate").to_owned(),
         (_, Some(finding)) => {
@@ -78,7 +80,7 @@ fn in_short(report: &Report) -> Slide {
     let mut paragraphs = vec![
         Paragraph::new(language.word("Question"), &report.title),
         Paragraph::new(language.word("Winner"), winner(report)),
-        Paragraph::new(language.word("Strongest effect"), strongest),
+        Paragraph::new(name_of_effect(report, estimated), shown),
     ];
     paragraphs.extend(few_boots(report).map(|limit| Paragraph::new("", limit)));
     paragraphs.extend([
