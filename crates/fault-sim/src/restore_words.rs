@@ -8,7 +8,7 @@ use crate::machine::{DATA, RUNTIME, SESSION_MARK, SimulatedMachine};
 use contract::{ErrorKind, ON_TOP};
 use executor::{
     Journal, JournalEntry, PermittedChanges, RestoreReport, acknowledge, journal_text, pending,
-    restore,
+    restore, restore_leftovers,
 };
 use std::path::{Path, PathBuf};
 use sys::{Cgroup, ControlFile, Files};
@@ -250,6 +250,66 @@ fn a_directory_is_removed_or_told_and_stays_where_what_it_is_for_goes_on() {
 fn make_again(machine: &SimulatedMachine, path: &Path) -> PathBuf {
     machine.make_directories(path).unwrap();
     path.to_owned()
+}
+
+#[test]
+fn a_value_is_put_back_only_where_it_came_of_a_setting() {
+    let writing = |id| JournalEntry::Writing { id };
+    // The kernel took another value than it was given.
+    let taken = || made(1, "2500000").to_vec();
+    let other = || made(0, "0").to_vec();
+    // In which order the other setting is, what was done, and what the slice is found to be.
+    for (order, done, current, is_ours) in [
+        (10, taken(), "2500000", true),
+        (10, taken(), "2000000", true),
+        (10, taken(), "5000000", false),
+        // The process ended between writing and reading back.
+        (10, vec![writing(1)], "5000000", true),
+        // It was never written, and what is written before it may have moved it.
+        (10, Vec::new(), "5000000", false),
+        (10, other(), "5000000", true),
+        (50, other(), "5000000", true),
+        (60, other(), "5000000", false),
+    ] {
+        let machine = machine();
+        change(&machine, BASE_SLICE, current);
+        let entries = [
+            this_boot(&machine),
+            setting(0, ("autogroup", order), AUTOGROUP, ("1", "0")),
+            setting(1, ("base_slice", 50), BASE_SLICE, ("3000000", "2000000")),
+        ];
+        write_entries(&machine, &[&entries[..], &done[..]].concat());
+        let report = restored(&machine, Faults::default()).unwrap();
+        let slice = machine.state().kernel.knobs()[BASE_SLICE].clone();
+        assert_eq!(slice, if is_ours { "3000000" } else { current }, "{done:?}: {report:?}");
+        assert_eq!(report.left_alone.is_empty(), is_ours, "{done:?}: {report:?}");
+        assert_eq!(report.failed, [""; 0], "{done:?}");
+    }
+}
+
+#[test]
+fn nothing_is_told_as_back_that_is_not_where_the_journal_cannot_be_opened() {
+    let mut unwritten = 0;
+    for at in 1..=2 * OPERATIONS {
+        let machine = machine();
+        change(&machine, THP, "never");
+        let entry = setting(0, ("thp", 50), THP, ("madvise", "never"));
+        let entries = [&[this_boot(&machine), entry][..], &made(0, "never")[..]].concat();
+        write_entries(&machine, &entries);
+        machine.begin_process(Faults::failing_at(at));
+        let report = restore_leftovers(&machine.machine(), permitted(), "a test");
+        machine.end_process();
+        let Ok(report) = report else { continue };
+        if !report.failed.is_empty() {
+            continue;
+        }
+        assert_eq!(machine.state().kernel.knobs()[THP], "madvise", "operation {at}: {report:?}");
+        // A journal that still says it is told as one that could not be written.
+        let is_said = !Journal::read(&machine.machine()).unwrap().is_empty();
+        assert!(!is_said || report.unwritten.is_some(), "operation {at}: {report:?}");
+        unwritten += u32::from(is_said);
+    }
+    assert!(unwritten > 1, "the journal could always be opened");
 }
 
 #[test]
