@@ -352,3 +352,31 @@ fn records_that_may_not_be_read_are_told_with_what_helps() {
         assert!(told.len() > 3 && told.iter().all(String::is_empty), "{told:?}");
     }
 }
+
+#[test]
+fn a_record_whose_storing_failed_is_stored_once_by_the_next_try_whichever_operation_failed() {
+    type Storing = fn(&mut Campaign) -> Result<()>;
+    let one: Storing = |campaign| campaign.append(&mut record(0));
+    let all: Storing = |campaign| campaign.append_all(&[record(0)]).map(drop);
+    for store in [one, all] {
+        let mut failures = 0;
+        for at in 1..=OPERATIONS {
+            let stored = StoredCampaign::of(plan(1), |_| ());
+            let mut campaign = stored.open();
+            stored.machine.begin_process(Faults::failing_with(at, libc::EIO));
+            let is_stored = store(&mut campaign).is_ok();
+            stored.machine.begin_process(Faults::default());
+            if !is_stored {
+                failures += 1;
+                assert_eq!(stored.text("records.jsonl"), "", "operation {at}");
+                store(&mut campaign).unwrap();
+            }
+            stored.machine.end_process();
+            drop(campaign);
+            assert_eq!(stored.load().records.len(), 1, "operation {at}");
+            assert_eq!(stored.told(), [""; 0], "operation {at}");
+        }
+        // It is written, synced, and its name is.
+        assert!(failures >= 3, "{failures} operations failed");
+    }
+}

@@ -340,12 +340,14 @@ impl Campaign {
         }));
         let line = encode(record)?;
         let written = self.records.write_all(&line).and_then(|()| self.records.sync_data());
-        if let Err(error) = written {
+        let written = written.map_err(|error| failed("append a record to", &path, &error));
+        let stored = written.and_then(|()| match self.length {
+            0 => sync_directory(&*self.files, &self.directory),
+            _ => Ok(()),
+        });
+        if let Err(error) = stored {
             self.is_broken = self.cut().is_err();
-            return Err(failed("append a record to", &path, &error));
-        }
-        if self.length == 0 {
-            sync_directory(&*self.files, &self.directory)?;
+            return Err(error);
         }
         self.resumption = None;
         self.length += line.len() as u64;
@@ -369,9 +371,12 @@ impl Campaign {
             0 => self.links.first(&self.plan, &self.state, Some(records.len() as u64)),
             _ => self.links.next(),
         };
-        match self.write_out(records, &first) {
+        let stored = self.write_out(records, &first).and_then(|written| {
+            sync_directory(&*self.files, &self.directory)?;
+            Ok(written)
+        });
+        match stored {
             Ok(WrittenRecords { length, last: written }) => {
-                sync_directory(&*self.files, &self.directory)?;
                 self.length += length;
                 self.count += records.len() as u64;
                 self.is_bound = true;
