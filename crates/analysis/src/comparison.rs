@@ -88,7 +88,9 @@ impl<'a> Comparison<'a> {
         let are_imported = gathered.plan.imported.is_some();
         let known_step = known_step(&pairs, &asked, are_imported);
         let steps = steps(&pairs, &asked, strict, are_imported);
-        if judged.is_some() {
+        let correlation = excessive_correlation(&pairs.differences).filter(|_| pooled.is_none());
+        let is_told = judged.is_some() || (is_judged && correlation.is_some());
+        if is_told {
             let origin = OrderOrigin::of(gathered.plan);
             caveats.extend(warnings(&pairs, &asked, &steps, origin));
         }
@@ -100,7 +102,7 @@ impl<'a> Comparison<'a> {
         let direction = asked.metric.direction;
         caveats.extend(not_steady(trials.flatten(), &asked.metric.source, direction, strict));
         let is_pooled = pooled.is_some();
-        let facts = Measured { pairs: &pairs, test: test.as_ref(), is_pooled, steps };
+        let facts = Measured { pairs: &pairs, test: test.as_ref(), correlation, is_pooled, steps };
         let signals = signals(&asked, gathered, &facts, strict);
         caveats.extend(signals.caveats());
         for caveat in of_records(&pairs.caveats) {
@@ -221,6 +223,8 @@ impl<'a> Comparison<'a> {
 struct Measured<'a> {
     pairs: &'a Pairs,
     test: Option<&'a TTest>,
+    /// The lag-one correlation that leaves no verdict; with it there may be no test.
+    correlation: Option<f64>,
     is_pooled: bool,
     steps: Steps,
 }
@@ -233,8 +237,9 @@ fn signals(
     theta: f64,
 ) -> Signals {
     let Asked { question, metric, .. } = asked;
-    let Measured { pairs, test, is_pooled, steps } = *measured;
-    let is_judged = question.role != Role::Screen && test.is_some();
+    let Measured { pairs, test, correlation, is_pooled, steps } = *measured;
+    let is_asked = question.role != Role::Screen;
+    let is_judged = is_asked && test.is_some();
     let numbers = pair_numbers(pairs, is_pooled);
     let before = if is_judged {
         let whole = Whole { test, is_pooled, theta };
@@ -269,7 +274,9 @@ fn signals(
         ),
         survivors: survivors(measured, [theta, gathered.plan.alpha]),
         unequal_work: unequal_work(gathered.observations, asked),
-        drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
+        drift: (is_judged || (is_asked && correlation.is_some()))
+            .then(|| drift(&pairs.reference, theta))
+            .flatten(),
         origin: OrderOrigin::of(gathered.plan),
         fixed_order,
         doubts: doubts(gathered.plan, &question.metric, absent_runs.is_some()),
@@ -284,9 +291,7 @@ fn signals(
         order_alone: before.order_alone,
         hiding_order: before.hiding_order,
         least_beside: before.least_beside,
-        correlation: (is_judged && !is_pooled)
-            .then(|| excessive_correlation(&pairs.differences))
-            .flatten(),
+        correlation: is_asked.then_some(correlation).flatten(),
         tail: pairs.tail.clone(),
         ..Signals::of(Numbers::Pairs(numbers))
     }

@@ -469,7 +469,10 @@ mod tests {
                     for one in imported(&shape, repetition).unwrap().findings {
                         assert_eq!(one.verdict, Verdict::Inconclusive, "{shape:?} {repetition}");
                         let mut codes = one.caveats.iter().map(|caveat| caveat.code);
-                        assert!(codes.any(|code| code == CaveatCode::Quantised), "{shape:?}");
+                        assert!(
+                            codes.any(|code| code == CaveatCode::Quantised),
+                            "{shape:?} {one:?}"
+                        );
                     }
                 }
             }
