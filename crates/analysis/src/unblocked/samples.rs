@@ -48,7 +48,8 @@ impl Samples<'_> {
             .collect();
         let all = strata.iter().flat_map(|(reference, subject)| reference.iter().chain(*subject));
         let scale = all.fold(0.0, |largest: f64, log| largest.max(log.abs()));
-        let test = TTest::stratified(&strata)?.without_rounding(scale);
+        let test =
+            TTest::stratified(&strata)?.allowing_for_skewness(&strata).without_rounding(scale);
         let sign = self.question.direction.sign();
         Some(TTest { mean: sign * test.mean, skew: sign * test.skew, ..test })
     }
