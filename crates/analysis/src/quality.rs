@@ -14,7 +14,7 @@ use model::{
 };
 use stats::{
     OutlierLabels, TTest, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
-    theil_sen, von_neumann,
+    theil_sen,
 };
 use std::collections::BTreeSet;
 
@@ -30,9 +30,20 @@ pub(crate) const FINEST_THETA: f64 = 0.002;
 /// Fewer distinct values are steps, not a measurement.
 const LEAST_DISTINCT: usize = 10;
 
-/// From here on the effective number is too uncertain to widen by: differences of this correlation
-/// gave 22 to 26 % false positives (6 to 20 values, own simulation).
-const MOST_CORRELATED: f64 = 0.5;
+/// Beyond this correlation of neighbours, corrected for their number, no verdict is given: the
+/// effective number is too uncertain to widen by. Of equal subjects whose effect follows its own past
+/// by 0.5, 40 values are then called different in 6 of 100 campaigns, widened alone in 7 (own
+/// simulation).
+const MOST_CORRELATED: f64 = 0.4;
+/// No series resembles its past by more than this, whatever the correction says.
+const MOST_CORRECTED: f64 = 0.95;
+/// Standard deviations of r1 by which neighbours may resemble each other: this, and a part that
+/// falls with the square of the number of values. It costs 0.4 points of the power of ten values and
+/// at most two of any number (own simulation, 60,000 campaigns of 5 to 80 values).
+const LEAST_ALIKE: f64 = 1.75;
+const LEAST_ALIKE_OF_FEW: f64 = 60.0;
+/// Of six values more can never be seen.
+const MOST_ALIKE: f64 = 2.6;
 /// Fewer effective replicates leave less than one degree of freedom.
 pub(crate) const LEAST_EFFECTIVE: f64 = 2.0;
 
@@ -53,20 +64,13 @@ pub(crate) fn widened(differences: &[f64]) -> (Option<TTest>, Option<Caveat>) {
 /// The lag-one correlation of differences that resemble their neighbours by more than the widened t
 /// allows for.
 pub(crate) fn excessive_correlation(differences: &[f64]) -> Option<f64> {
-    autocorrelation(differences)?;
-    lag_one(differences).filter(|lag| *lag > MOST_CORRELATED)
+    correlation(differences).filter(|lag| *lag > MOST_CORRELATED)
 }
 
 /// The caveat, and the effective number of replicates where neighbours are alike.
 fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
-    let count = differences.len() as f64;
-    let lag = lag_one(differences)?;
-    let ratio = von_neumann(differences)?;
-    let [most_lag, most_apart] = neighbour_limits(count);
-    if lag.abs() <= most_lag && (ratio - 2.0).abs() <= most_apart {
-        return None;
-    }
-    let effective = (lag > 0.0).then(|| effective_count(count, lag));
+    let lag = correlation(differences)?;
+    let effective = (lag > 0.0).then(|| effective_count(differences.len() as f64, lag));
     let widened = match effective {
         None => String::new(),
         Some(count) if count <= LEAST_EFFECTIVE => {
@@ -79,15 +83,31 @@ fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
     Some((caveat, effective))
 }
 
-/// How large the lag-one correlation of so many values may be, and how far von Neumann's ratio may lie
-/// from 2, where neighbours do not resemble each other.
-pub(crate) fn neighbour_limits(count: f64) -> [f64; 2] {
-    [2.0 / count.sqrt(), Z_99 * 2.0 * ((count - 2.0) / (count * count - 1.0)).sqrt()]
+/// The corrected lag-one correlation of values that are not independent of their neighbours.
+fn correlation(values: &[f64]) -> Option<f64> {
+    let count = values.len() as f64;
+    let lag = lag_one(values)?;
+    let [least, most] = neighbour_limits(count);
+    (lag < least || lag > most).then(|| corrected_correlation(count, lag))
 }
 
-/// The effective number of so many values of this lag-one correlation, which is above 0.
-pub(crate) fn effective_count(count: f64, lag: f64) -> f64 {
-    count * (1.0 - lag) / (1.0 + lag)
+/// The least and the largest lag-one correlation of so many values that are independent. Its mean is
+/// −1/n and its variance (n − 2)²/(n² (n − 1)) (Moran 1948).
+pub(crate) fn neighbour_limits(count: f64) -> [f64; 2] {
+    let deviation = (count - 2.0) / (count * (count - 1.0).sqrt());
+    let alike = (LEAST_ALIKE + LEAST_ALIKE_OF_FEW / (count * count)).min(MOST_ALIKE);
+    [-1.0 / count - Z_99 * deviation, -1.0 / count + alike * deviation]
+}
+
+/// A lag-one correlation of so many values without its bias: a short series shows less of it than
+/// there is (Marriott and Pope 1954).
+pub(crate) fn corrected_correlation(count: f64, lag: f64) -> f64 {
+    (lag + (1.0 + 3.0 * lag) / count).clamp(-MOST_CORRECTED, MOST_CORRECTED)
+}
+
+/// The effective number of so many values of this corrected correlation, which is above 0.
+pub(crate) fn effective_count(count: f64, correlation: f64) -> f64 {
+    count * (1.0 - correlation) / (1.0 + correlation)
 }
 
 /// Warnings about a question's pairs that decide nothing.

@@ -5,7 +5,9 @@
 //! say, each in constant time; where they do not tell it, the rest is tested.
 
 use crate::family::FamilyOfOthers;
-use crate::quality::{LEAST_EFFECTIVE, effective_count, neighbour_limits, widened};
+use crate::quality::{
+    LEAST_EFFECTIVE, corrected_correlation, effective_count, neighbour_limits, widened,
+};
 use crate::rulebook::{Evidence, infer};
 use model::{LEAST_REPLICATES, LeftOut, Verdict, round_significant as round};
 use stats::{Rest, SumsWithoutEach, TTest, mean, t_survival};
@@ -185,15 +187,15 @@ impl<'a> Quick<'a> {
     /// as its quantile of t rises, and Holm's adjusted p never falls as its own p rises. So what
     /// holds at both ends of the quantiles that the errors allow holds between them.
     fn verdict(&self, rest: &Rest) -> Option<Verdict> {
-        let Rest { count, lag_one, von_neumann, error, .. } = *rest;
+        let Rest { count, lag_one, error, .. } = *rest;
         let is_beyond =
             |size: f64, limit: f64| ((size - limit).abs() > SLACK * error).then_some(size > limit);
-        let [most_lag, most_apart] = neighbour_limits(count);
-        let is_correlated = is_beyond(lag_one.abs(), most_lag)?;
-        let are_alike = is_beyond((von_neumann - 2.0).abs(), most_apart)? || is_correlated;
+        let [least, most] = neighbour_limits(count);
+        let are_alike = is_beyond(lag_one, most)? || !is_beyond(lag_one, least)?;
+        let correlation = corrected_correlation(count, lag_one);
         let mut effective = count;
-        if are_alike && is_beyond(lag_one, 0.0)? {
-            effective = effective_count(count, lag_one);
+        if are_alike && is_beyond(correlation, 0.0)? {
+            effective = effective_count(count, correlation);
             if (effective - LEAST_EFFECTIVE).abs() <= SLACK * error * count {
                 return None;
             }

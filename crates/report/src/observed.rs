@@ -247,11 +247,11 @@ fn has_replicates(finding: &Finding) -> bool {
 }
 
 /// Comparisons that were tested for a drift, for an effect of the order and for neighbours that
-/// resemble each other (`findings.diagnostics`: `p_trend`, `p_order`, `lag_one`, `von_neumann`).
+/// resemble each other (`findings.diagnostics`: `p_trend`, `p_order`, `lag_one`).
 pub(crate) fn order_tested(report: &Report) -> Extent {
     Extent::of(judged(report), |finding| {
         let has_tests = |one: &model::Diagnostics| {
-            [one.p_trend, one.p_order, one.lag_one, one.von_neumann].iter().all(Option::is_some)
+            [one.p_trend, one.p_order, one.lag_one].iter().all(Option::is_some)
         };
         has_replicates(finding) && finding.diagnostics.as_ref().is_some_and(has_tests)
     })

@@ -26,8 +26,6 @@ pub struct SumsWithoutEach<'a> {
     absolute_third: f64,
     /// Of the products of neighbours.
     products: f64,
-    /// Of the squared differences of neighbours.
-    steps: f64,
 }
 
 /// The values without one of them.
@@ -41,15 +39,12 @@ pub struct Rest {
     pub standard_deviation: f64,
     /// Their lag-one autocorrelation.
     pub lag_one: f64,
-    /// Von Neumann's ratio.
-    pub von_neumann: f64,
-    /// By how much these may differ from what [`mean`], [`standard_deviation`], [`lag_one`] and
-    /// [`von_neumann`] give of the same values: of the mean as a share of the standard deviation,
-    /// of that as a share of itself, of the others as they are.
+    /// By how much these may differ from what [`mean`], [`standard_deviation`] and [`lag_one`] give
+    /// of the same values: of the mean as a share of the standard deviation, of that as a share of
+    /// itself, of the correlation as it is.
     ///
     /// [`standard_deviation`]: crate::standard_deviation
     /// [`lag_one`]: crate::lag_one
-    /// [`von_neumann`]: crate::von_neumann
     pub error: f64,
     skewness: f64,
     /// By how much the skewness may differ.
@@ -70,7 +65,6 @@ impl<'a> SumsWithoutEach<'a> {
             third: 0.0,
             absolute_third: 0.0,
             products: 0.0,
-            steps: 0.0,
         };
         for value in values {
             let distance = value - centre;
@@ -81,9 +75,7 @@ impl<'a> SumsWithoutEach<'a> {
             sums.absolute_third += square * distance.abs();
         }
         for pair in values.windows(2) {
-            let step = pair[1] - pair[0];
             sums.products += (pair[0] - centre) * (pair[1] - centre);
-            sums.steps += step * step;
         }
         Some(sums)
     }
@@ -96,8 +88,8 @@ impl<'a> SumsWithoutEach<'a> {
     /// The values without that at this place; `None` where there is none, or where the rest varies
     /// by so little beside all that the sums do not tell it.
     ///
-    /// Every sum loses the terms of that value, and the sum of steps and of products gain one
-    /// between its neighbours. The mean of the rest lies `moved` from the centre, and the sums
+    /// Every sum loses the terms of that value, and the sum of products gains one between
+    /// its neighbours. The mean of the rest lies `moved` from the centre, and the sums
     /// about it follow from those about the centre.
     pub fn without(&self, place: usize) -> Option<Rest> {
         let value = self.at(Some(place))?;
@@ -112,13 +104,9 @@ impl<'a> SumsWithoutEach<'a> {
 
         let product =
             |one: Option<f64>, other: Option<f64>| one.zip(other).map_or(0.0, |p| p.0 * p.1);
-        let step = |one: Option<f64>, other: Option<f64>| {
-            one.zip(other).map_or(0.0, |p| (p.1 - p.0) * (p.1 - p.0))
-        };
         let own = Some(value);
         let products =
             self.products - product(before, own) - product(own, after) + product(before, after);
-        let steps = self.steps - step(before, own) - step(own, after) + step(before, after);
         let last = self.values.len() - 1;
         let outermost = [
             if place == 0 { after } else { self.at(Some(0)) },
@@ -137,7 +125,6 @@ impl<'a> SumsWithoutEach<'a> {
             mean: self.centre + moved,
             standard_deviation: (squares / (count - 1.0)).sqrt(),
             lag_one: products / squares,
-            von_neumann: steps / squares,
             error,
             skewness: (count * (count - 1.0)).sqrt() / (count - 2.0) * cubes
                 / (count * spread * spread * spread),
@@ -168,7 +155,7 @@ impl Rest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serial::{lag_one, von_neumann};
+    use crate::serial::lag_one;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha12Rng;
 
@@ -202,8 +189,6 @@ mod tests {
                 assert!((ratio - 1.0).abs() <= found.error, "{round} {place}: {ratio}");
                 let lag = lag_one(&rest).unwrap();
                 assert!((found.lag_one - lag).abs() <= found.error, "{round} {place}: {lag}");
-                let von_neumann = von_neumann(&rest).unwrap();
-                assert!((found.von_neumann - von_neumann).abs() <= 4.0 * found.error);
                 let test = found.test(rest.len() as f64).unwrap();
                 assert!((test.skew - plain.skew).abs() <= found.skewness_slack);
             }

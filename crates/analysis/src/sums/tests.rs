@@ -258,10 +258,10 @@ fn hiding_order() -> Campaign {
     Campaign::of("ababababababbaababababab", time(0.02), after_a)
 }
 
-/// The difference comes and goes with eight blocks.
+/// The difference comes and goes with six blocks.
 fn wandering() -> Campaign {
     let slow = |subject: &str, slot: Slot| {
-        let changing = -0.2 + 0.03 * (std::f64::consts::FRAC_PI_4 * slot.block as f64).sin();
+        let changing = -0.2 + 0.03 * (std::f64::consts::FRAC_PI_3 * slot.block as f64).sin();
         0.1 * noise(subject, slot) + if subject == "b" { changing } else { 0.0 }
     };
     Campaign::of(&DRAWN.repeat(2), time(0.02), slow)

@@ -6,7 +6,7 @@ use crate::file_order::FileOrder;
 use model::{Caveat, CaveatCode, p_equation};
 use stats::{OutlierLabels, TTest, label_outliers, mann_whitney, median};
 
-/// Beyond this correlation of neighbours no verdict is given, as of blocks.
+/// Beyond this correlation of neighbours no verdict is given.
 const MOST_CORRELATED: f64 = 0.5;
 /// Fewer values of a subject show none that lies far out: of 5 and 6 of each normal ones are labelled in
 /// 7 of 100 tables, of 10 in 2 (own simulation).
