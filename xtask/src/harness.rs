@@ -1,7 +1,7 @@
 //! Programs of the workspace that measure or search: the quality bars, fidelity, mutation of what
-//! parsers read, calibration.
+//! parsers read.
 
-use crate::cargo::{Cargo, succeed};
+use crate::cargo::Cargo;
 use crate::install;
 use crate::problems::{CommandResult, Problems};
 use std::path::PathBuf;
@@ -26,11 +26,8 @@ impl Scale {
 /// The smallest measure of each, for smoke runs.
 const SMOKE_BAR: &str = "listing";
 const SMOKE_CELL: &str = "net, request";
-const SMOKE_ROW: &str = "clearly";
 /// How a program ends that needs what this machine or its user lacks.
 const CANNOT_RUN_HERE: i32 = 77;
-/// Campaigns of one row, in a smoke run of calibration.
-const SMOKE_CAMPAIGNS: &str = "20";
 
 /// Reads every corpus and mutates it for some seconds.
 pub fn fuzz(
@@ -55,16 +52,6 @@ pub fn bars(cargo: &Cargo, scale: Scale, only: Option<&str>) -> CommandResult {
     measure(cargo, scale, "bars", only.or((scale == Scale::Smoke).then_some(SMOKE_BAR)))
 }
 
-/// The full calibration of our own statistics, by simulation.
-pub fn calibrate(cargo: &Cargo, scale: Scale) -> CommandResult {
-    let mut command = Command::new(product(cargo, scale)?);
-    command.arg("calibrate").args(match scale {
-        Scale::Whole => ["--full"].as_slice(),
-        Scale::Smoke => &["--only", SMOKE_ROW, "--repetitions", SMOKE_CAMPAIGNS],
-    });
-    succeed(&mut command)
-}
-
 /// A program that measures what it is given as the product.
 fn measure(cargo: &Cargo, scale: Scale, package: &str, only: Option<&str>) -> CommandResult {
     let mut words = vec![format!("--binary={}", product(cargo, scale)?.display())];
@@ -74,7 +61,7 @@ fn measure(cargo: &Cargo, scale: Scale, package: &str, only: Option<&str>) -> Co
 }
 
 /// The product, as it is measured.
-fn product(cargo: &Cargo, scale: Scale) -> Result<PathBuf, Problems> {
+pub fn product(cargo: &Cargo, scale: Scale) -> Result<PathBuf, Problems> {
     match scale {
         Scale::Whole => install::build(cargo, install::RELEASE),
         Scale::Smoke => Ok(cargo.built("schedlab")),

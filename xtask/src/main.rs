@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "automation talks to a terminal")]
 
 mod bank;
+mod calibration;
 mod cargo;
 mod coverage;
 mod deny;
@@ -118,6 +119,13 @@ enum Command {
         #[arg(long)]
         smoke: bool,
     },
+    /// Count the full calibration of our own statistics, and write docs/calibration.md where its table
+    /// is another (most of an hour; after an interruption the same build goes on)
+    Calibrate {
+        /// Only show that it still runs, with the programs that tests were built with
+        #[arg(long)]
+        smoke: bool,
+    },
     /// Measure the quality bars that need a clock (about three minutes)
     Bars {
         /// Only measures whose word contains this
@@ -212,6 +220,7 @@ fn run(command: Command) -> CommandResult {
         Command::Fidelity { only, smoke } => {
             harness::fidelity(&cargo, Scale::of(smoke), only.as_deref())
         }
+        Command::Calibrate { smoke } => calibration::calibrate(&cargo, Scale::of(smoke)),
         Command::Bars { only, smoke } => harness::bars(&cargo, Scale::of(smoke), only.as_deref()),
         Command::Soak(amount) => soaks::soak(&cargo, amount),
         Command::VmSoak(amount) => soaks::vm_soak(&cargo, amount),

@@ -4,7 +4,7 @@
 use crate::cargo::{Cargo, succeed};
 use crate::harness::{self, Scale};
 use crate::problems::{CommandResult, Problems};
-use crate::{coverage, mutants, rustdoc, soaks, twice};
+use crate::{calibration, coverage, mutants, rustdoc, soaks, twice};
 use std::collections::BTreeSet;
 
 /// One of them.
@@ -44,7 +44,7 @@ pub const STEPS: &[NightlyStep] = &[
         soaks::vm_soak(cargo, soaks::GuestAmount::of_night(scale))
     }),
     NightlyStep::of_tests("external", soaks::external),
-    NightlyStep::of("calibrate", harness::calibrate),
+    NightlyStep::of("calibrate", calibration::calibrate),
     NightlyStep::of("bars", |cargo, scale| harness::bars(cargo, scale, None)),
     NightlyStep::of("fidelity", |cargo, scale| harness::fidelity(cargo, scale, None)),
     NightlyStep::of_tests("twice", twice::twice),

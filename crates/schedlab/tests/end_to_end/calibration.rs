@@ -109,7 +109,7 @@ fn the_document_has_the_rows_that_the_command_prints() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let (printed, written) = (heads(&text), heads(TABLE));
     assert!(printed.len() > 200, "{text}");
-    let advice = "write it anew by `schedlab calibrate --full`";
+    let advice = "`cargo xtask calibrate` writes it anew";
     for row in &printed {
         assert!(written.contains(row), "docs/calibration.md lacks {row:?}: {advice}");
     }
