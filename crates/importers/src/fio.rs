@@ -15,7 +15,7 @@ pub(crate) static ENTRY: Entry = Entry;
 static DESCRIPTION: Description = Description {
     id: "fio",
     summary: "fio's json or json+: rates and completion latencies of each job, each file a replicate",
-    doc: "A file is one execution of fio and one replicate; where every file tells its time (`timestamp_ms`, or \
+    doc: "A file is one execution of fio and one replicate; where every file tells when its results were written (`timestamp_ms`, or \
           `timestamp`), executions are in that order, whatever that of the files. The dimensions `job` (its name) and `direction` (read, write \
           or trim, where it did any I/O) are covered by each execution. `iops` and `bandwidth` (bytes in a second) are \
           totals over time. Latencies come from the bins of json+ as a distribution, or else as the percentiles that \
