@@ -178,8 +178,7 @@ macro_rules! codes {
 // code, and what it means; `ko` with the same in Korean. Then, where it forbids a verdict by itself,
 // `forbids` with the obstacle; of a `Test`, and of a fact that has one, `=>` with its rule as
 // docs/method.md tells it, and `from` with the source of that. A new row goes to the end of the list
-// (CONTRIBUTING.md): caveats are sorted by its order, which `CODES` in
-// crates/importers/src/origins.rs keeps.
+// (CONTRIBUTING.md): caveats are sorted by its order.
 codes! {
     AaFail Elsewhere Test Ours "AA_FAIL" "The A/A control was judged better or worse than its twin: the set-up cannot be trusted for this metric."
         ko "A/A 대조가 자신의 복제본보다 더 좋거나 더 나쁘다고 판정되었습니다. 이 지표에서는 이 구성을 신뢰할 수 없습니다." forbids FailedControl => "[m-control](#m-control)",
