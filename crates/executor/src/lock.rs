@@ -42,7 +42,7 @@ pub struct LockHolder {
 /// descriptor (the guardian) is gone. What another user holds neither blocks nor answers
 /// anything here, but for root's campaigns, which everybody is told of.
 ///
-/// The lock is the flock alone. Who holds it, as a file beside it and as root's notice tell, is for
+/// The lock is the flock alone. What holds it, as a file beside it and as root's notice tell, is for
 /// people: what puts things back goes on without.
 #[derive(Debug)]
 pub struct Lock {

@@ -31,7 +31,7 @@ struct HeldDirectories {
     paths: Vec<PathBuf>,
     /// Whether signals that ask for an end are heard, here or by a caller.
     is_heard: bool,
-    /// Whether a caller hears them, who has more to end than these directories.
+    /// Whether a caller hears them that has more to end than these directories.
     is_left_to_caller: bool,
 }
 

@@ -286,7 +286,7 @@ impl Campaign {
         &self.plan
     }
 
-    /// The same for one who needs it while records are stored.
+    /// The same for a caller that needs it while records are stored.
     pub fn shared_plan(&self) -> Arc<Plan> {
         self.plan.clone()
     }

@@ -4,7 +4,7 @@ use super::{Algorithm, Choice};
 
 static ALGORITHM: Algorithm = Algorithm {
     id: "stall",
-    summary: "fifo for four seconds, then nobody runs",
+    summary: "fifo for four seconds, then no task runs",
     doc: "",
     parameters: &[],
     object: object!("stall"),
