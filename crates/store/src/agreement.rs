@@ -353,10 +353,14 @@ impl CampaignDocuments<'_> {
         let (state, began) = (self.state, self.began());
         let binds_end = self.is_closed() || began.is_some_and(|began| began.binds_end);
         let names_last = state.head.is_some() || state.attempt.is_some() || self.begins_bound();
+        // While nothing is bound, a version that counts runs leaves the format of an earlier one.
+        let counts_runs = self.loose == 0 && !state.resumptions.is_empty();
         let (due, later): (&str, &[&str]) = if state.redacted_origin.is_some() {
             (REDACTED_STATE_FORMAT, &[])
-        } else if binds_end {
+        } else if binds_end || counts_runs {
             (STATE_FORMAT, &[])
+        } else if names_last && self.is_as_earlier_version_left() {
+            (OPEN_ENDED_STATE, &[])
         } else if names_last {
             (OPEN_ENDED_STATE, &[STATE_FORMAT])
         } else {
@@ -364,6 +368,18 @@ impl CampaignDocuments<'_> {
         };
         let there = state.format.as_str();
         if later.contains(&there) { there } else { due }
+    }
+
+    /// Whether no version that binds the end can have stored the state of a campaign that is bound, whose
+    /// end is not, and that no run went on with. Such a version stores one where it names a torn record,
+    /// and where it ends a campaign, of which it gives the reason first.
+    fn is_as_earlier_version_left(&self) -> bool {
+        let state = self.state;
+        let has = |code| state.caveats.iter().any(|caveat| caveat.code == code);
+        let is_known = self.records.is_empty() || self.began().is_some();
+        let is_ending = state.head.is_none() && has(CaveatCode::StoppedEarly);
+        let is_stored_again = has(CaveatCode::TornRecord) || is_ending;
+        self.loose == 0 && is_known && !is_stored_again
     }
 
     /// Whether the version that began the campaign bound records. Of one without a record, its end
@@ -384,9 +400,10 @@ fn words_of_attempt(attempt: Option<Attempt>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::documents::{OPEN_ENDED_STATE, STATE_FORMAT, UNBOUND_STATE};
     use crate::fixtures::{fingerprint, plan, record};
     use crate::{Campaign, LoadedCampaign, load};
-    use model::{Attempt, Binding, CaveatCode};
+    use model::{Attempt, Binding, Caveat, CaveatCode};
     use serde_json::{Value, json};
     use std::fs;
     use std::path::{Path, PathBuf};
@@ -676,10 +693,72 @@ mod tests {
         let loaded = load(&directory).unwrap();
         assert_eq!((told(&loaded).as_str(), loaded.binding), ("", Binding::Checked));
         assert!(loaded.unbound[0].contains("bound neither how it ended"), "{:?}", loaded.unbound);
-        edit(&directory, "state.json", |state| state["format"] = "schedlab.state/1".into());
-        let words = "state.json: format is schedlab.state/1, and what it holds is written as \
+        let format = |format: &str| {
+            edit(&directory, "state.json", |state| state["format"] = format.into());
+            told(&load(&directory).unwrap())
+        };
+        let named = |there: &str, due: &str| {
+            format!("state.json: format is {there}, and what it holds is written as {due}")
+        };
+        let [first, second, third] = [UNBOUND_STATE, OPEN_ENDED_STATE, STATE_FORMAT];
+        for other in [first, third] {
+            assert_eq!(format(other), named(other, second));
+        }
+        // A version that binds the end stores it again where it names a torn record.
+        edit(&directory, "state.json", |state| {
+            state["caveats"] = json!([{"code": "TORN_RECORD", "detail": "line 2"}]);
+        });
+        assert_eq!([second, third].map(format), ["", ""]);
+        // Such a version alone counts runs that go on.
+        edit(&directory, "state.json", |state| {
+            let run = json!({"boot_id": "", "unix_ns": 6, "records": 1, "digest": ""});
+            state["resumptions"] = json!([run]);
+        });
+        assert_eq!(format(third), "");
+        assert_eq!(format(second), named(second, third));
+    }
+
+    #[test]
+    fn what_a_version_that_binds_the_end_makes_of_a_campaign_of_an_earlier_one_is_written_so() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = finished(results.path());
+        // The campaign of a version that bound records, and not the end, before its end came.
+        let path = directory.join("records.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let mut first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        remove(&mut first["chain"]["beginning"], "binds_end");
+        first["format"] = "schedlab.record/3".into();
+        fs::write(&path, format!("{first}\n")).unwrap();
+        edit(&directory, "state.json", |state| {
+            remove(state, "head");
+            state["state"] = "unfinished".into();
+            state["format"] = OPEN_ENDED_STATE.into();
+        });
+        let earlier = fs::read_to_string(directory.join("state.json")).unwrap();
+        assert_eq!(told(&load(&directory).unwrap()), "");
+        edit(&directory, "state.json", |state| state["format"] = STATE_FORMAT.into());
+        let words = "state.json: format is schedlab.state/3, and what it holds is written as \
                      schedlab.state/2";
         assert_eq!(told(&load(&directory).unwrap()), words);
+        // One that is killed after it gave the reason of an end, and one that goes on with it.
+        let changes: [fn(&mut Campaign); 2] = [
+            |campaign| {
+                let why = Caveat::new(CaveatCode::StoppedEarly, "by hand");
+                campaign.add_caveat(why).unwrap();
+            },
+            |campaign| {
+                campaign.resume("boot", 7, None).unwrap();
+            },
+        ];
+        for change in changes {
+            fs::write(directory.join("state.json"), &earlier).unwrap();
+            change(&mut Campaign::open(&directory).unwrap());
+            let text = fs::read_to_string(directory.join("state.json")).unwrap();
+            assert!(text.contains(STATE_FORMAT), "{text}");
+            assert_eq!(told(&load(&directory).unwrap()), "");
+        }
+        edit(&directory, "state.json", |state| state["format"] = OPEN_ENDED_STATE.into());
+        assert!(told(&load(&directory).unwrap()).ends_with("is written as schedlab.state/3"));
     }
 
     #[test]
