@@ -6,8 +6,8 @@ use crate::machine::{DATA, SimulatedMachine};
 use crate::stored_campaign::{MOMENT, StoredCampaign, plan, record, results};
 use contract::{ErrorKind, Result};
 use model::{
-    Attempt, Block, Caveat, CaveatCode, DOCUMENT_BYTES, Fingerprint, RECORD_VALUES, Record,
-    Resumption, Sample,
+    Attempt, Block, Caveat, CaveatCode, DOCUMENT_BYTES, Fingerprint, Histogram, RECORD_BUCKETS,
+    RECORD_VALUES, Record, Resumption, Sample,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,6 +19,11 @@ use store::{Attempts, Campaign, CampaignState, failed, load_on};
 const OPERATIONS: u64 = 60;
 /// What a simulated disk has left, in bytes.
 const FREE_BYTES: u64 = 1 << 40;
+/// Numbers of two bytes in a list that no version writes: 480 bytes are reckoned for each, of which 16
+/// MB are free and 20 for each byte.
+const LISTED: usize = 50_000;
+/// Values that fill thousands of buckets of a histogram.
+const COUNTED_VALUES: u64 = 100_000;
 
 fn fingerprint(release: &str) -> Fingerprint {
     Fingerprint(BTreeMap::from([("kernel.release".to_owned(), release.to_owned())]))
@@ -125,6 +130,33 @@ fn zeros_tear_the_last_line_although_it_has_its_end_and_break_every_other_one() 
         let attempted = format!("cannot understand line {at} of {}", records.display());
         assert_eq!(error.attempted, attempted);
     }
+}
+
+#[test]
+fn empty_lines_are_told_by_their_numbers_and_no_record_is_read_for_them() {
+    let stored = StoredCampaign::with_records(3, false);
+    let [one, two, three]: [String; 3] = stored.lines().try_into().unwrap();
+    for (text, which) in [
+        (format!("\n{one}{two}{three}"), "line 1 is"),
+        (format!("{one}\n{two}{three}"), "line 2 is"),
+        (format!("{one}{two}\n \t\n{three}"), "lines 3 to 4 are"),
+    ] {
+        stored.edit("records.jsonl", text);
+        let error = load_on(&*stored.machine.files(), &stored.directory).unwrap_err();
+        assert_eq!(error.cause, format!("{which} empty, and each line holds a record"));
+    }
+}
+
+#[test]
+fn records_that_list_more_than_their_bytes_allow_are_refused_with_the_last_line_that_was_read() {
+    let stored = StoredCampaign::with_records(2, false);
+    let last = stored.lines().remove(1);
+    let listed = vec!["0"; LISTED].join(",");
+    stored.edit("records.jsonl", format!("{{\"other\":[{listed}]}}\n{last}"));
+    let error = load_on(&*stored.machine.files(), &stored.directory).unwrap_err();
+    let records = stored.directory.join("records.jsonl");
+    assert_eq!(error.attempted, format!("cannot understand line 2 of {}", records.display()));
+    assert!(error.cause.contains("(limit CAMPAIGN_EXPANSION)"), "{error:?}");
 }
 
 #[test]
@@ -248,6 +280,27 @@ fn what_is_no_number_or_too_much_for_a_record_is_refused_and_costs_no_other_reco
 }
 
 #[test]
+fn a_record_with_more_filled_buckets_than_are_read_is_refused_and_costs_no_other_record() {
+    let mut histogram = Histogram::new();
+    (1..=COUNTED_VALUES).for_each(|value| histogram.record(value));
+    histogram.shrink();
+    let most = RECORD_BUCKETS.most / histogram.buckets().count() as u64;
+    let with_histograms = |count: u64| {
+        let samples = (0..count).map(|_| Sample::histogram("delay", histogram.clone())).collect();
+        let mut filled = record(0);
+        filled.invocations = vec![fixtures::invocation(samples)].into();
+        filled
+    };
+    let stored = StoredCampaign::of(plan(1), |campaign| {
+        let error = campaign.append(&mut with_histograms(most + 1)).unwrap_err();
+        assert!(error.cause.contains("(limit RECORD_BUCKETS)"), "{error:?}");
+        campaign.append(&mut with_histograms(1)).unwrap();
+    });
+    assert_eq!(stored.load().records.len(), 1);
+    assert_eq!(stored.told(), [""; 0]);
+}
+
+#[test]
 fn a_document_of_a_format_that_is_not_known_is_refused_with_both_formats() {
     let stored = StoredCampaign::with_records(1, false);
     stored.replace("state.json", "schedlab.state/3", "schedlab.state/99");
@@ -330,6 +383,28 @@ fn the_remedy_of_an_operation_that_fails_is_that_of_its_error() {
         assert_eq!(told.remedy, remedy, "{error}");
         assert_eq!(told.attempted, "cannot write /x");
     }
+}
+
+#[test]
+fn what_cannot_be_made_or_written_where_it_should_lie_is_told_with_another_place() {
+    let directory = "make the directory that it is to lie in, or give another path";
+    let file = "it is a directory: give the name of a file in it";
+    for (action, number, remedy) in [
+        ("create", libc::ENOENT, directory),
+        ("create", libc::ENOTDIR, directory),
+        ("write", libc::ENOENT, directory),
+        ("write", libc::ENOTDIR, directory),
+        ("open", libc::ENOENT, ""),
+        ("open", libc::ENOTDIR, ""),
+        ("write", libc::EISDIR, file),
+        ("open", libc::EISDIR, ""),
+    ] {
+        let told = failed(action, Path::new("/x"), &io::Error::from_raw_os_error(number));
+        assert_eq!(told.remedy, remedy, "{action}, errno {number}");
+    }
+    let ours = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
+    let told = failed("write", Path::new("/x"), &ours);
+    assert!(told.remedy.starts_with("look who put it there"), "{told:?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use contract::ErrorKind;
 use executor::{
     Journal, JournalEntry, JournalText, PermittedChanges, journal_line, journal_text, parse_journal,
 };
+use model::JOURNAL_BYTES;
 use std::path::{Path, PathBuf};
 use sys::ControlFile;
 
@@ -335,6 +336,23 @@ fn a_journal_that_cannot_be_read_is_neither_empty_nor_somebody_elses() {
         }
     }
     assert!(failed > 2, "{failed}");
+}
+
+#[test]
+fn a_journal_that_is_longer_than_is_read_is_told_and_takes_no_entry() {
+    let machine = SimulatedMachine::new(1, false);
+    drop(open(&machine).unwrap());
+    let begin = line(1);
+    let most = usize::try_from(JOURNAL_BYTES.most).unwrap();
+    let rest = "x".repeat(most + 1 - begin.len());
+    edit(&machine, (begin + &rest).as_bytes());
+    let found = read(&machine);
+    assert_eq!(found.entries, [group(9)]);
+    let is_told = |line: &String| line.contains("(limit JOURNAL_BYTES)");
+    assert!(found.damaged.iter().any(is_told), "{:?}", found.damaged);
+    let error = open(&machine).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::RestoreIncomplete);
+    assert_eq!(error.attempted, format!("cannot use the journal {}", path().display()));
 }
 
 #[test]
