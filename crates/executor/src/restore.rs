@@ -342,6 +342,7 @@ fn put_back(
     let mut notes = Notes { journal, lost: None };
     if is_this_boot {
         end_processes(machine, &open, &mut report);
+        report.warnings.extend(machine.unseen_environments());
         restore_settings(machine, &mut notes, &open, &mut report);
     }
     let Notes { journal, lost } = notes;

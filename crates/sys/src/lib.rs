@@ -12,6 +12,7 @@ mod clock;
 mod control_file;
 mod cpu_time;
 mod draft;
+mod environments;
 mod fake_kernel;
 mod files;
 mod freed_memory;

@@ -1,5 +1,6 @@
 //! A machine: where its files are, and the one way to read and write them.
 
+use crate::environments::UnseenEnvironments;
 use crate::fake_kernel::FakeKernel;
 use crate::files::{FileAccess, Files};
 use crate::host_files::HostFiles;
@@ -23,6 +24,7 @@ pub struct Machine {
     destroyable: Destroyable,
     fake: Option<FakeKernel>,
     files: Arc<dyn Files>,
+    unseen: UnseenEnvironments,
 }
 
 /// Devices whose content may be lost.
@@ -45,6 +47,7 @@ impl Machine {
             destroyable: Destroyable::Devices(Vec::new()),
             fake: None,
             files: Arc::new(HostFiles),
+            unseen: UnseenEnvironments::default(),
         }
     }
 
@@ -52,6 +55,11 @@ impl Machine {
     #[must_use]
     pub fn with_files(self, files: Arc<dyn Files>) -> Self {
         Self { files, ..self }
+    }
+
+    /// Processes whose environments are not known.
+    pub(crate) fn unseen(&self) -> &UnseenEnvironments {
+        &self.unseen
     }
 
     /// What reads and writes its files.

@@ -1,9 +1,11 @@
 //! Processes: their stat line, start time and marks.
 
+use crate::environments::{PATIENCE, ProcessAnswers, ProcessQuestion, ask};
 use crate::{Machine, MachineError};
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, geteuid, waitid};
 use std::fs::File;
 use std::io::{self, Read};
+use std::sync::Arc;
 
 /// Generations of processes that are looked through.
 const DEEPEST: usize = 64;
@@ -140,20 +142,40 @@ impl Machine {
         Ok(stats.filter(|stat| stat.group == group && stat.state != 'Z').collect())
     }
 
-    /// Live processes whose environment holds `mark` (`NAME=value`), wherever
-    /// their group or session has moved. Processes of other users are not seen.
+    /// Live processes but this one whose environment holds `mark` (`NAME=value`), wherever
+    /// their group or session has moved. Processes of other users are seen by root alone. One that
+    /// does not show its environment is passed over ([`Self::unseen_environments`]).
     ///
     /// # Errors
     /// When `/proc` cannot be listed.
     pub fn marked_processes(&self, mark: &str) -> Result<Vec<ProcessStat>, MachineError> {
         let running = self.running();
-        let is_marked = |pid: &i32| {
-            let path = running.path(&format!("/proc/{pid}/environ"));
-            File::open(path).is_ok_and(|environment| is_in_environment(environment, mark))
+        let known = self.unseen().silent();
+        let starts = |pid: i32| running.process_stat(pid).ok().map(|stat| stat.start_ticks);
+        let is_known = |pid: i32| {
+            known.iter().any(|(silent, start)| *silent == pid && starts(pid) == Some(*start))
         };
-        let stats = running.process_ids()?.into_iter().filter(is_marked);
-        let stats = stats.filter_map(|pid| running.process_stat(pid).ok());
+        let this = std::process::id().cast_signed();
+        let is_asked = |pid: &i32| *pid != this && !is_known(*pid);
+        let asked: Vec<i32> = running.process_ids()?.into_iter().filter(is_asked).collect();
+        let (directory, entry) = (running.path("/proc"), mark.to_owned());
+        let question: ProcessQuestion = Arc::new(move |pid: i32| {
+            let path = directory.join(format!("{pid}/environ"));
+            File::open(path).is_ok_and(|environment| is_in_environment(environment, &entry))
+        });
+        let user = geteuid().as_raw();
+        let is_own = |pid: i32| running.user_of_process(pid) == Some(user);
+        let ProcessAnswers { found, silent, unasked } = ask(&asked, &question, &is_own, PATIENCE);
+        let silent = silent.into_iter().filter_map(|pid| Some((pid, starts(pid)?)));
+        self.unseen().note(silent.collect(), unasked);
+        let stats = found.into_iter().filter_map(|pid| running.process_stat(pid).ok());
         Ok(stats.filter(|stat| stat.state != 'Z').collect())
+    }
+
+    /// Why not all marked processes may be known, in a sentence; nothing where they are. A process
+    /// decides itself whether its environment can be read.
+    pub fn unseen_environments(&self) -> Option<String> {
+        self.unseen().told()
     }
 
     /// A process and those that it descends from, the nearest first, as far as they can be read.

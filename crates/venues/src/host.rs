@@ -213,6 +213,12 @@ impl Host {
         executor::pending(&self.settings.machine, &self.permitted())
     }
 
+    /// Why it may not be known of every process whether a trial left it; asked for after
+    /// [`Self::pending`].
+    pub fn unseen_environments(&self) -> Option<String> {
+        self.settings.machine.unseen_environments()
+    }
+
     fn permitted(&self) -> executor::PermittedChanges {
         executor::PermittedChanges::of(&self.settings.catalogue)
     }

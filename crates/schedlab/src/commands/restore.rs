@@ -91,6 +91,9 @@ fn check(hosts: &[Host]) -> Result<ExitCode> {
     let mut is_clean = true;
     let outcome = under_each(hosts, |host| {
         let pending = host.pending()?;
+        if let Some(why) = host.unseen_environments() {
+            tell(&format!("warning: {why}"));
+        }
         if let Some(campaign) = host.running() {
             is_clean = false;
             let lines: Vec<String> =
