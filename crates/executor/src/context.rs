@@ -111,6 +111,11 @@ impl ExecutorContext {
         self.guarded.mark()
     }
 
+    /// What distinguishes its trials' control groups.
+    pub(crate) fn group_name(&self) -> &str {
+        self.guarded.group_name()
+    }
+
     /// How a process of the trial is started; a seed makes its environment longer or not.
     pub(crate) fn marking<'a>(&'a self, log: &'a Path, seed: Option<u64>) -> Marking<'a> {
         Marking { padding: seed.map_or(0, padding), ..self.marking_as(self.mark(), log) }

@@ -42,7 +42,7 @@ pub(crate) fn join_groups(
     pid: i32,
 ) -> Result<Vec<Cgroup>> {
     let machine = context.machine().clone();
-    let name = group_name(context.mark().trim_start_matches("SCHEDLAB_MARK="));
+    let name = group_name(context.group_name());
     let has_weights = !weights.is_empty();
     if has_weights && launch.needs_io_cgroup() {
         return Err(Error::usage(

@@ -19,6 +19,7 @@ pub struct GuardedMachine {
     settings: ExecutorSettings,
     journal: Journal,
     mark: String,
+    group_name: String,
     /// What stays in the journal between trials.
     header: [JournalEntry; 3],
     start: Arc<dyn StartGuardian>,
@@ -64,6 +65,7 @@ impl GuardedMachine {
         let (guardian, pipe) = start.start(&settings, &lock)?;
         journal.copy_to(pipe);
         let mark = format!("SCHEDLAB_MARK={}", new_mark(machine.runtime())?);
+        let group_name = new_mark(machine.runtime())?;
         let begin = JournalEntry::Session { boot_id: machine.boot_id()?, mark: mark.clone() };
         let scratch = JournalEntry::Directory { path: settings.scratch.clone() };
         // Twice, so that no single damaged line hides the boot and the mark.
@@ -73,13 +75,18 @@ impl GuardedMachine {
         }
         journal.replace(&header)?;
         make_directory(machine, &settings.scratch)?;
-        Ok(Self { settings, journal, mark, header, start, guardian, lock })
+        Ok(Self { settings, journal, mark, group_name, header, start, guardian, lock })
     }
 
     /// `NAME=value`, for the environment of every process that is started under it: so the
-    /// guardian finds them.
+    /// guardian finds them. Nobody else may learn it: what has it is taken for one of them.
     pub fn mark(&self) -> &str {
         &self.mark
+    }
+
+    /// What distinguishes its control groups, whose names everybody can read: nothing of the mark.
+    pub(crate) fn group_name(&self) -> &str {
+        &self.group_name
     }
 
     /// What was changed on this machine and must be put back.
@@ -153,7 +160,8 @@ fn make_directory(machine: &Machine, path: &Path) -> Result<()> {
     path.parent().map_or(Ok(()), |parent| sync_directory(machine, parent))
 }
 
-/// A mark that nothing else has: what is started under it can be found by it.
+/// A mark that nothing else has: what is started under it can be found by it. Names that everybody can
+/// read are no marks, and are drawn for themselves.
 pub(crate) fn new_mark(runtime: &Path) -> Result<String> {
     let mut bytes = [0_u8; 12];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())

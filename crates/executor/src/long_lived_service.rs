@@ -226,9 +226,10 @@ impl LongLivedSlot {
         self.end();
         let Some(id) = wanted else { return Ok(Ok(())) };
         on_event(Event::TrialPhase(Phase::Starting));
-        let name = new_mark(context.machine().runtime())?;
-        let mark = format!("SCHEDLAB_MARK={name}");
-        let (cgroup, server_groups) = long_lived_groups(context, &name, &servers)?;
+        let mark = format!("SCHEDLAB_MARK={}", new_mark(context.machine().runtime())?);
+        // Everybody can read what groups are called, and nobody else may learn the mark.
+        let group_name = new_mark(context.machine().runtime())?;
+        let (cgroup, server_groups) = long_lived_groups(context, &group_name, &servers)?;
         let scratch = context.scratch("long-lived");
         // Of the one before it.
         let _ = context.machine().files().remove_tree(&scratch);

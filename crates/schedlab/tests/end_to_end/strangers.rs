@@ -92,6 +92,22 @@ fn a_directory_of_another_user_neither_stops_a_restore_nor_answers_for_one() {
     assert!(stranger.path.join("holder.json").exists(), "it is not ours to remove");
 }
 
+#[test]
+fn names_of_control_groups_do_not_tell_the_mark_of_a_trial() {
+    let bench = Bench::new();
+    let [mark, groups] = ["mark", "groups"].map(|name| bench.path().join(name));
+    let (mark_path, groups_path) = (mark.display(), groups.display());
+    let script = format!(
+        "echo $SCHEDLAB_MARK > {mark_path}; cat /proc/self/cgroup > {groups_path}; sleep 0.1"
+    );
+    let asks = format!("\"/bin/sh\", \"-c\", \"{script}\"");
+    let experiment = SHORT.replace("\"/bin/sleep\", \"0.1\"", &asks);
+    bench.expect(0, &["run", &bench.experiment("marks", &experiment)]);
+    let [mark, groups] = [mark, groups].map(|path| fs::read_to_string(path).unwrap());
+    assert!(mark.starts_with(&bench.mark()), "{mark}");
+    assert!(!groups.contains(mark.trim()), "{groups}");
+}
+
 /// Directories that go with the test.
 struct Removed([PathBuf; 2]);
 
