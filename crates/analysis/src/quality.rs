@@ -260,3 +260,27 @@ pub(crate) fn closed_loop(is_closed_loop: bool, reduction: Reduction) -> Option<
     (is_tail && is_closed_loop)
         .then(|| Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METHOD: &str = include_str!("../../../docs/method.md");
+
+    #[test]
+    fn what_is_told_of_neighbours_that_resemble_each_other_is_what_is_held() {
+        let rule = CaveatCode::Autocorr.rule().unwrap().text;
+        for told in [
+            format!("below −1/B − {Z_99} s"),
+            format!("z = {LEAST_ALIKE} + {LEAST_ALIKE_OF_FEW}/B², at most {MOST_ALIKE}."),
+            format!("r = r₁ + (1 + 3 r₁)/B, at most {MOST_CORRECTED}."),
+            format!("at n_eff ≤ {LEAST_EFFECTIVE} there is no test"),
+        ] {
+            assert!(rule.contains(&told), "{told}: {rule}");
+        }
+        let raised = Obstacle::CorrelatedBlocks.raised_where();
+        assert!(raised.contains(&format!("above {MOST_CORRELATED};")), "{raised}");
+        let withheld = format!("[beyond {MOST_CORRELATED} no verdict is given](#m-obstacles)");
+        assert!(METHOD.contains(rule) && METHOD.contains(&withheld), "{withheld}");
+    }
+}
