@@ -37,7 +37,8 @@ const LEAST_RATIO: f64 = 4.0;
 
 /// How a test without a distribution of the differences says something else than the t: the
 /// pseudo-median lies apart from the mean and has another sign, or Wilcoxon's signed ranks or the
-/// flips of signs are far on the other side of the level.
+/// flips of signs are far on the other side of the level. Differences of one sign are all that these
+/// two can show of so few, whatever the level: they contradict no difference then.
 pub(crate) fn skewed(test: &TTest, differences: &[f64], alpha: f64) -> Option<Caveat> {
     if test.is_degenerate() {
         return None;
@@ -58,8 +59,11 @@ pub(crate) fn skewed(test: &TTest, differences: &[f64], alpha: f64) -> Option<Ca
         return None;
     }
     let others = [("signed-rank test", Some(ranks.p)), ("sign-flip test", sign_flip(differences))];
+    let has_sign = |sign: f64| differences.iter().all(|one| sign * one > 0.0);
+    let shows_all_it_can = p < alpha && (has_sign(1.0) || has_sign(-1.0));
     let disagrees = |other: &f64| {
-        (p < alpha) != (*other < alpha) && p.max(*other) > LEAST_RATIO * p.min(*other)
+        let is_split = (p < alpha) != (*other < alpha);
+        is_split && !shows_all_it_can && p.max(*other) > LEAST_RATIO * p.min(*other)
     };
     let (name, other) =
         others.into_iter().find_map(|(name, other)| Some((name, other.filter(disagrees)?)))?;
@@ -83,6 +87,22 @@ mod tests {
         assert_eq!(detail_of(&[0.03, 0.031, 0.029, 0.032, 0.028, 0.03]), None);
         assert_eq!(detail_of(&[0.03, 0.031, 0.029, 0.032, 0.028]), None, "five cannot reach 5 %");
         assert!(detail_of(&[0.01, 0.02, 0.01, 0.02, -0.2]).unwrap().contains("ranks say"));
+    }
+
+    #[test]
+    fn tests_that_show_all_they_can_of_so_few_values_contradict_no_difference() {
+        let at = |level: f64, differences: &[f64]| {
+            let test = TTest::of(differences).unwrap();
+            assert!(test.p_difference().unwrap() < level);
+            skewed(&test, differences, level)
+        };
+        // Six of one sign have 2/2^6 by either test, above the level of a first look.
+        let mut values = [0.080, 0.060, 0.050, 0.090, 0.070, 0.062];
+        assert_eq!(at(0.002, &values), None);
+        assert_eq!(at(0.002, &values.map(|value| -value)), None);
+        values[5] = -0.002;
+        let told = at(0.02, &values).unwrap().detail;
+        assert!(told.contains("the signed-rank test p = 0.06"), "{told}");
     }
 
     #[test]

@@ -119,12 +119,22 @@ impl Samples<'_> {
             return None;
         }
         let ranks = mann_whitney(reference, subject)?;
-        let disagrees = (p < alpha) != (ranks < alpha) && p.max(ranks) > LEAST_RATIO * p.min(ranks);
+        let shows_all_it_can = p < alpha && are_apart([reference, subject]);
+        let is_split = (p < alpha) != (ranks < alpha) && !shows_all_it_can;
+        let disagrees = is_split && p.max(ranks) > LEAST_RATIO * p.min(ranks);
         disagrees.then(|| {
             let (t, ranks) = (p_equation(p), p_equation(ranks));
             format!("the t test gives {t}, the rank-sum test {ranks}")
         })
     }
+}
+
+/// Whether all values of one lie beyond all of the other: ranks can show no more of so few, whatever
+/// the level.
+fn are_apart([one, other]: [&[f64]; 2]) -> bool {
+    let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most(one) < least(other) || most(other) < least(one)
 }
 
 /// The median shift from a value of the reference to one of the subject; none where more than half of
@@ -209,7 +219,12 @@ mod tests {
 
     /// Executions of `a` and `b` in turns, which take so many per cent more than 100.
     fn judged(one: &[f64], other: &[f64]) -> Finding {
+        judged_at(0.05, one, other)
+    }
+
+    fn judged_at(alpha: f64, one: &[f64], other: &[f64]) -> Finding {
         let mut plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Mean)], 0);
+        plan.alpha = alpha;
         let design = ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() };
         plan.imported = Some(fixtures::imported(design, ImportedOrder::Rows));
         let mut all: Vec<Record> = Vec::new();
@@ -258,6 +273,16 @@ mod tests {
         let finding = judged(&ONE, &skewed);
         let told = detail(&finding, CaveatCode::Skewed).unwrap();
         assert!(told.contains("ranks say"), "{told}");
+    }
+
+    #[test]
+    fn ranks_that_show_all_they_can_of_so_few_executions_contradict_no_difference() {
+        assert!(are_apart([&[1.0, 2.0], &[2.5, 3.0]]) && are_apart([&[4.0, 5.0], &[2.5, 3.0]]));
+        assert!(!are_apart([&[1.0, 2.6], &[2.5, 3.0]]) && !are_apart([&[1.0, 2.0], &[2.0, 3.0]]));
+        // Six beyond six others have 2/924 by ranks.
+        let other = OTHER.map(|percent| percent + 2.5);
+        let finding = judged_at(0.001, &ONE[..6], &other[..6]);
+        assert_eq!(detail(&finding, CaveatCode::Skewed), None);
     }
 
     #[test]
