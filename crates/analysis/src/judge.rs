@@ -153,6 +153,19 @@ mod tests {
     }
 
     #[test]
+    fn blocks_too_much_alike_for_any_test_are_told_with_the_drift_that_they_have() {
+        let rising = |by: f64| -> Vec<f64> {
+            let value = |block: f64| (100.0 + block) / (1.0 + by * (10.0 + block));
+            (0..10).map(|block| value(f64::from(block))).collect()
+        };
+        let findings = judged(&[("a", rising(0.0)), ("b", rising(0.01))], Direction::Lower);
+        let finding = &findings.findings[0];
+        assert_eq!(finding.effect, None, "no test is possible");
+        assert_eq!(finding.obstacle, Some(Obstacle::CorrelatedBlocks));
+        assert!(codes(finding).contains(&CaveatCode::Drift), "{:?}", finding.caveats);
+    }
+
+    #[test]
     fn rules_that_one_subject_breaks_more_often_suppress_the_verdict() {
         let mut all = records("a", &[100.0; 12]);
         let mut of_subject = records("b", &[100.0; 12]);
