@@ -29,7 +29,10 @@ pub(super) fn state(report: &Report) -> (CheckState, String) {
     let Some(followed) = followed_by_least(report) else {
         return passed(
             report,
-            noted!("no drift, no effect of the order or of what ran before, blocks independent"),
+            noted!(
+                "no drift, no effect of the order or of what ran before and no likeness of \
+                 neighbouring blocks was found"
+            ),
         );
     };
     let language = report.language;
