@@ -182,6 +182,26 @@ describe("what bars are", () => {
     }
   });
 
+  test("is followed by how verdicts were corrected only where something was tested, and not before the end", () => {
+    const untested = <One extends { effect: Finding["effect"] }>(one: One): One => ({ ...one, effect: one.effect && { ...one.effect, adjusted_p: null } });
+    const [grid] = golden("grid").grids;
+    const { ladders: [found], findings } = golden("multicore");
+    if (!grid || !found) throw new Error("the golden campaigns have a grid and a ladder");
+    const comparisons = grid.comparisons.map((comparison) => ({
+      ...comparison, cells: comparison.cells.map((row) => row.map((cell) => cell && untested(cell))),
+    }));
+    const readings = [
+      [forest(told), forest(told.map(untested))],
+      [heatMaps(grid, 0)[0], heatMaps({ ...grid, comparisons }, 0)[0]],
+      [ladder(found, 0, findings), ladder(found, 0, findings.map(untested))],
+    ].map((figures) => figures.map((figure) => figure?.reading.includes("corrected for all comparisons")));
+    expect(readings).toEqual([[true, false], [true, false], [true, false]]);
+    for (const { reading } of [forest(at(0.05, true), true), ladder(found, 0, findings, true)]) {
+      expect(reading).toContain("There is no verdict before the campaign's end.");
+      expect(reading).not.toContain("corrected");
+    }
+  });
+
   test("of several looks is told from the least to the most", () => {
     const looks = told.map((finding, place) => ({ ...finding, alpha: place === 0 ? 0.0125 : 0.05 }));
     expect(forest(looks).reading).toContain("Bars are 95–98.75 % intervals,");

@@ -15,7 +15,7 @@ mod shape;
 
 use crate::inputs::Inputs;
 use model::{
-    Direction, Finding, Interval, Plan, Question, Role, Strength, Unit, Verdict,
+    Direction, Finding, Findings, Interval, Plan, Question, Role, Strength, Unit, Verdict,
     round_significant as round,
 };
 use serde::{Deserialize, Serialize};
@@ -201,6 +201,19 @@ impl Grid {
     /// The values of a subject.
     pub fn subject(&self, id: &str) -> Option<&GridSubject> {
         self.subjects.iter().find(|subject| subject.subject == id)
+    }
+
+    /// The findings that stand in its cells.
+    pub(crate) fn findings<'f>(
+        &'f self,
+        findings: &'f Findings,
+    ) -> impl Iterator<Item = &'f Finding> {
+        let places = places(&self.questions);
+        findings.findings.iter().filter(move |finding| {
+            let question = &finding.question;
+            let key = (question.workload.as_str(), question.metric.as_str());
+            question.role != Role::Screen && places.contains_key(&key)
+        })
     }
 }
 

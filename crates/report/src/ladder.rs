@@ -5,7 +5,7 @@ use model::{
     Comparisons, Direction, Finding, Findings, Interval, Level, Plan, Role, Subject, Verdict,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One metric and pair of levels along a factor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,29 @@ impl Ladder {
     /// Whether any of it rests on an emulated processor.
     pub fn is_emulated(&self) -> bool {
         self.rungs.iter().flat_map(|rung| &rung.cells).flatten().any(|cell| cell.is_emulated)
+    }
+
+    /// The findings that stand in its cells.
+    pub(crate) fn findings<'f>(
+        &'f self,
+        findings: &'f Findings,
+    ) -> impl Iterator<Item = &'f Finding> {
+        let mut keys: BTreeSet<[&str; 3]> = BTreeSet::new();
+        for rung in &self.rungs {
+            for (workload, cell) in self.workloads.iter().zip(&rung.cells) {
+                if let Some(cell) = cell {
+                    let key = [workload, &cell.subject, &cell.reference];
+                    keys.insert(key.map(String::as_str));
+                }
+            }
+        }
+        findings.findings.iter().filter(move |finding| {
+            let question = &finding.question;
+            let key = [&question.workload, &question.subject, &question.reference];
+            question.role == Role::Primary
+                && question.metric.as_str() == self.metric
+                && keys.contains(&key.map(String::as_str))
+        })
     }
 }
 

@@ -12,6 +12,9 @@ const OF_PERCENTAGES: &str = noted!(
      +10 % says that the reference has 10 % more."
 );
 
+/// What is said in place of how verdicts are corrected while a campaign goes on.
+pub(crate) const NO_VERDICT_YET: &str = noted!("There is no verdict before the campaign's end.");
+
 /// Findings about one workload and metric.
 pub(crate) struct Group<'a> {
     pub workload: &'a str,
@@ -221,6 +224,29 @@ pub(crate) fn has_test(finding: &Finding) -> bool {
     finding.effect.as_ref().is_some_and(|effect| effect.p_difference.is_some())
 }
 
+/// Whether something of it was corrected for its family: a test, or an interval that holds at every
+/// look.
+pub(crate) fn is_corrected(finding: &Finding) -> bool {
+    has_test(finding) || finding.is_sequence()
+}
+
+/// What the symbols beside these findings are, in one sentence. While a campaign goes on it has no
+/// verdict, and where nothing was tested nothing was corrected.
+pub(crate) fn symbols<'f>(
+    findings: &Findings,
+    mut shown: impl Iterator<Item = &'f Finding>,
+    language: Language,
+) -> &'static str {
+    if findings.is_unfinished {
+        return language.word(NO_VERDICT_YET);
+    }
+    if shown.any(is_corrected) {
+        return language
+            .word("The symbol is the verdict, corrected for all comparisons of its family.");
+    }
+    language.word("The symbol is the verdict.")
+}
+
 /// How verdicts are corrected for their families, in one sentence: tests by Holm, intervals that
 /// hold at every look by Bonferroni (docs/method.md#m-sequence). Nothing where there are neither tests
 /// nor such intervals: nothing was corrected. While a campaign goes on it has no verdict.
@@ -230,7 +256,7 @@ pub(crate) fn correction(
     language: Language,
 ) -> Option<String> {
     if findings.is_unfinished {
-        return Some(language.word("There is no verdict before the campaign's end.").to_owned());
+        return Some(language.word(NO_VERDICT_YET).to_owned());
     }
     match (judged(findings).any(Finding::is_sequence), judged(findings).any(has_test)) {
         (false, false) => None,

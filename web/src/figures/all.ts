@@ -37,8 +37,8 @@ export function figuresOf(page: Page): Figures {
   const ofMetrics = recordings(page.series, subjects);
   return {
     effects: [
-      forest(page.findings),
-      ...page.ladders.map((one, number) => ladder(one, number, compared(one, ofPairs))),
+      forest(page.findings, page.is_unfinished),
+      ...page.ladders.map((one, number) => ladder(one, number, compared(one, ofPairs), page.is_unfinished)),
       ...page.grids.flatMap(heatMaps),
       ...page.breakdowns.map(breakdown),
     ],

@@ -1,6 +1,6 @@
 /** What figures found, in words made from verdicts. */
 
-import { estimate, ofShare } from "../format";
+import { estimate, hasNoWidth, ofShare } from "../format";
 import type { Finding, Verdict } from "../generated/page";
 import { noted, say, t } from "../words";
 
@@ -35,6 +35,13 @@ export function tally(verdicts: Verdict[], unit: keyof typeof UNITS): string {
   const [count, word] = first;
   const begin = { verdict: say(word), count, all };
   return [all === 1 ? say(one, begin) : say(several, begin), ...others.map(([count, , other]) => say(other, { count }))].join(", ");
+}
+
+/** Whether something of these was corrected for the others: a test, or an interval that holds at every look. */
+export function areCorrected(findings: Finding[]): boolean {
+  return findings.some(
+    ({ effect, is_sequence }) => effect !== null && (effect.adjusted_p !== null || (is_sequence === true && !hasNoWidth(effect))),
+  );
 }
 
 /** One comparison: `a is better than b for wakeup latency p99: +3.1 % [+1.2 %, +5.0 %]`. */

@@ -5,7 +5,7 @@ import type { Theme } from "../theme";
 import { t } from "../words";
 import { effectTicks } from "./axis";
 import { base, type Canvas, type Figure } from "./figure";
-import { tally } from "./finding";
+import { areCorrected, tally } from "./finding";
 import { longest, rowNames } from "./labels";
 
 interface Row {
@@ -81,20 +81,22 @@ function strongest(all: Row[]): Row[] {
   return all.filter((row) => kept.has(row));
 }
 
-/** What the bars of these findings are, where there are any, and the words beside them: without an interval nothing was corrected. */
-function barsAndVerdicts(barred: Finding[]): string {
-  if (barred.length === 0) return t("Symbol and word are the verdict.");
-  return barred.some(({ verdict }) => verdict === "equivalent")
-    ? t("Bars are {intervals}, of an equivalence that which decided it, else each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
-        intervals: intervals(barred),
-      })
-    : t("Bars are {intervals}, each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
-        intervals: intervals(barred),
-      });
+/** What the bars of these findings are, where there are any, and the words beside them: what was not tested was not corrected. */
+function barsAndVerdicts(barred: Finding[], isUnfinished: boolean): string[] {
+  const verdicts = isUnfinished
+    ? t("There is no verdict before the campaign's end.")
+    : areCorrected(barred)
+      ? t("Symbol and word are the verdict, corrected for all comparisons.")
+      : t("Symbol and word are the verdict.");
+  if (barred.length === 0) return [verdicts];
+  const bars = barred.some(({ verdict }) => verdict === "equivalent")
+    ? t("Bars are {intervals}, each for its row alone; that of an equivalence is the one that decided it.", { intervals: intervals(barred) })
+    : t("Bars are {intervals}, each for its row alone.", { intervals: intervals(barred) });
+  return [bars, verdicts];
 }
 
-/** Every comparison with its interval, the margin and the verdict: right is better. */
-export function forest(findings: Finding[]): Figure {
+/** Every comparison with its interval, the margin and the verdict: right is better. While a campaign goes on it has no verdict. */
+export function forest(findings: Finding[], isUnfinished = false): Figure {
   const all = rows(findings);
   const data = all.length <= MOST_ROWS ? all : strongest(all);
   const ends = data.flatMap((row) => [row.high, 1 / row.low]).filter(Number.isFinite);
@@ -112,7 +114,7 @@ export function forest(findings: Finding[]): Figure {
       ...(data.some(({ finding: { direction, effect, is_odds } }) => direction === "lower" && !is_odds && effect && tellsPercentage(effect))
         ? [t("Where lower is better, a percentage is of the subject's value: +10 % says that the reference has 10 % more.")]
         : []),
-      barsAndVerdicts(barred),
+      ...barsAndVerdicts(barred, isUnfinished),
       ...(findings.some(({ is_odds }) => is_odds) ? [t("The effect of a share is that of its odds.")] : []),
       ...(barred.some(({ is_sequence }) => is_sequence) ? [t("They hold at every look together, however often you look.")] : []),
       margins.length === 1

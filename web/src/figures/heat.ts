@@ -29,6 +29,11 @@ function hasPercentages(cells: Grid["comparisons"][number]["cells"]): boolean {
   return cells.flat().some((cell) => cell?.effect && !cell.is_odds && change(cell.effect.ratio).includes("%"));
 }
 
+/** Whether a test was made of one of these cells: without one nothing was corrected. */
+function areTested(cells: Grid["comparisons"][number]["cells"]): boolean {
+  return cells.flat().some((cell) => cell?.effect && cell.effect.adjusted_p !== null);
+}
+
 /** A heat map for each comparison of a grid. */
 export function heatMaps(grid: Grid, number: number): Figure[] {
   return grid.comparisons
@@ -53,9 +58,8 @@ export function heatMaps(grid: Grid, number: number): Figure[] {
           tally: tally(comparison.cells.flat().flatMap((cell) => cell?.verdict ?? []), "cell"),
         }),
         reading: [
-          t(
-            "Changes turned so that + and × are better. Colour, a frame and bold type mark cells whose verdict, corrected for all of them, is better or worse; blue is better. The others are pale.",
-          ),
+          t("Changes turned so that + and × are better. Colour, a frame and bold type mark cells whose verdict is better or worse; blue is better. The others are pale."),
+          ...(areTested(comparison.cells) ? [t("Each verdict is corrected for all comparisons.")] : []),
           ...(grid.direction === "lower" && hasPercentages(comparison.cells)
             ? [t("Where lower is better, a percentage is of the subject's value: +10 % says that the reference has 10 % more.")]
             : []),

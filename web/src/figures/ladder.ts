@@ -4,7 +4,7 @@ import type { Finding, Ladder, LadderCell } from "../generated/page";
 import { t } from "../words";
 import { colourOf } from "./forest";
 import { base, type Canvas, type Figure } from "./figure";
-import { tally } from "./finding";
+import { areCorrected, tally } from "./finding";
 
 interface Point {
   workload: string;
@@ -25,8 +25,8 @@ function numbers(levels: string[]): number[] | null {
 /** Pixels of one workload's panel. */
 const PANEL = 190;
 
-/** The ratio of two subjects along the factor within which they were compared; the findings are the page's. */
-export function ladder(found: Ladder, number: number, findings: Finding[]): Figure {
+/** The ratio of two subjects along the factor within which they were compared; the findings are the page's. While a campaign goes on it has no verdict. */
+export function ladder(found: Ladder, number: number, findings: Finding[], isUnfinished = false): Figure {
   const levels = found.rungs.map(({ level }) => level);
   const steps = numbers(levels);
   const points = found.rungs.flatMap((rung, index) =>
@@ -60,7 +60,12 @@ export function ladder(found: Ladder, number: number, findings: Finding[]): Figu
         ? t("The ratio of their values, lower is better, with {intervals}, each for its point alone.", bars)
         : t("The ratio of their values, higher is better, with {intervals}, each for its point alone.", bars),
       ...(cells.some((cell) => cell?.is_odds) ? [t("The ratio of shares is that of their odds.")] : []),
-      t("Symbols are verdicts, corrected for all comparisons. The line at ×1 is no difference."),
+      isUnfinished
+        ? t("There is no verdict before the campaign's end.")
+        : areCorrected(told)
+          ? t("Symbols are verdicts, corrected for all comparisons.")
+          : t("Symbols are verdicts."),
+      t("The line at ×1 is no difference."),
     ].join(" "),
     options: (canvas) => plot(found, levels, steps, points, canvas),
     table: {

@@ -234,7 +234,7 @@ function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findi
     const live = campaign.verdicts.map((verdict) => findingOf(verdict, findings));
     const blocks = campaign.verdicts.map(({ pairs }) => pairs);
     const [fewest, most] = [Math.min(...blocks), Math.max(...blocks)];
-    const drawn = forest(live);
+    const drawn = forest(live, !isOver);
     return {
       ...drawn,
       id: "verdicts",

@@ -1,3 +1,4 @@
+import { areCorrected } from "../figures/finding";
 import { estimate, ofShare } from "../format";
 import type { Finding, Ranking, UseCase } from "../generated/page";
 import type { Page } from "../model";
@@ -23,6 +24,8 @@ interface Ranked {
   /** Against the reference, where the ranking is of one metric; null of the reference itself. */
   finding: Finding | null;
 }
+
+const isRanked = (one: Finding, { workload, metric }: Ranking): boolean => one.workload === workload && one.metric === metric;
 
 const changed = ({ finding }: Ranked): string => (finding?.effect ? ofShare(finding, estimate(finding.effect)) : "");
 
@@ -108,7 +111,12 @@ export function Standings({ page }: { page: Page }) {
         <section class="card">
           <h2>{t("Ranks")}</h2>
           <p class="reading">
-            {t("Ranks are intervals: subjects that were not told apart share them. From every pair's verdict, corrected for all.")}
+            {t("Ranks are intervals: subjects that were not told apart share them.")}{" "}
+            {page.is_unfinished
+              ? t("There is no verdict before the campaign's end.")
+              : areCorrected(page.findings.filter((one) => rankings.some((ranking) => isRanked(one, ranking))))
+                ? t("They follow from the verdict on every pair, corrected for all comparisons.")
+                : t("They follow from the verdict on every pair.")}
           </p>
           <div class="grid">
             {rankings.map((ranking) => (

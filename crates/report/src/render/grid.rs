@@ -3,21 +3,26 @@
 use crate::emulated::mark;
 use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
 use crate::quantities::{against, direction, percent, tells_percentage, value};
-use crate::verdict_table::{not_known, symbol};
-use model::{Direction, Interval, Unit, Verdict};
+use crate::verdict_table::{not_known, symbol, symbols};
+use model::{Direction, Findings, Interval, Unit, Verdict};
 use phrases::{Language, noted, say};
 use unicode_width::UnicodeWidthStr;
 
 /// What the numbers of heat maps are.
-pub(super) const LEGEND: &str = noted!(
-    "Each cell is the change in percent (× and ÷ from two-fold on), turned so that + and × are better. \
-     The symbol is the verdict, corrected for all comparisons of its family."
+const OF_CELLS: &str = noted!(
+    "Each cell is the change in percent (× and ÷ from two-fold on), turned so that + and × are better."
 );
 /// What the means of heat maps are.
 pub(super) const OF_RATIOS: &str = noted!(
     "The row and column `mean` are geometric means of the ratios, without a verdict; (6/7) says \
      that one of seven cells is missing."
 );
+
+/// What the numbers and symbols of a grid's heat maps are.
+pub(super) fn legend(grid: &Grid, findings: &Findings, language: Language) -> String {
+    let symbols = symbols(findings, grid.findings(findings), language);
+    format!("{} {symbols}", language.word(OF_CELLS))
+}
 
 /// Stands where a subject has no valid value.
 pub(super) fn missing(language: Language) -> String {

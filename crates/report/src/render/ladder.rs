@@ -3,7 +3,8 @@
 use crate::emulated::mark;
 use crate::ladder::{Ladder, LadderCell, Rung};
 use crate::quantities::{digits, direction};
-use crate::verdict_table::{not_known, symbol};
+use crate::verdict_table::{not_known, symbol, symbols};
+use crate::view::Report;
 use phrases::{Language, noted, say};
 use unicode_width::UnicodeWidthStr;
 
@@ -16,17 +17,15 @@ const NEAREST: f64 = 0.05;
 /// Ratios beyond a factor of a hundred run off the curve.
 const FURTHEST: f64 = 2.0 * std::f64::consts::LN_10;
 
-/// What the numbers of ladders are where one has an interval.
-const WITH_INTERVALS: &str = noted!(
+/// What the numbers of ladders are.
+const OF_NUMBERS: &str = noted!(
     "Ratios are the subject's value over the reference's, not turned round: which way is better \
-     stands above each. Intervals are for each number alone, of an equivalence that which decided \
-     it; the symbol is the verdict, which is corrected for all."
+     stands above each."
 );
 
-/// What they are where none has one.
-const WITHOUT_INTERVALS: &str = noted!(
-    "Ratios are the subject's value over the reference's, not turned round: which way is better \
-     stands above each. The symbol is the verdict, which is corrected for all."
+/// What their intervals are.
+const OF_INTERVALS: &str = noted!(
+    "Each interval is for its number alone; that of an equivalence is the one that decided it."
 );
 
 /// What the curves are.
@@ -47,11 +46,17 @@ pub(super) fn heading(ladder: &Ladder, language: Language) -> String {
     )
 }
 
-/// What the numbers of these ladders are.
-pub(super) fn legend(ladders: &[Ladder], language: Language) -> &'static str {
+/// What the numbers and symbols of a report's ladders are.
+pub(super) fn legend(report: &Report, language: Language) -> String {
+    let Report { ladders, findings, .. } = report;
     let mut ratios = ladders.iter().flat_map(cells).filter_map(|cell| cell.ratio.as_ref());
-    let has_intervals = ratios.any(|found| !found.interval.has_no_width());
-    language.word(if has_intervals { WITH_INTERVALS } else { WITHOUT_INTERVALS })
+    let mut legend = vec![language.word(OF_NUMBERS)];
+    if ratios.any(|found| !found.interval.has_no_width()) {
+        legend.push(language.word(OF_INTERVALS));
+    }
+    let shown = ladders.iter().flat_map(|ladder| ladder.findings(findings));
+    legend.push(symbols(findings, shown, language));
+    legend.join(" ")
 }
 
 fn cells(ladder: &Ladder) -> impl Iterator<Item = &LadderCell> {

@@ -91,7 +91,7 @@ fn ladders(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     let Some(first) = report.ladders.first() else { return Ok(()) };
     let language = report.language;
     let title = say!(language, "Ratios by {factor}", factor = first.factor);
-    writeln!(output, "## {}\n\n{}\n", plain(&title), ladder::legend(&report.ladders, language))?;
+    writeln!(output, "## {}\n\n{}\n", plain(&title), ladder::legend(report, language))?;
     for drawn in &report.ladders {
         let titles: Vec<String> = drawn.workloads.iter().map(|label| cell(label)).collect();
         writeln!(output, "**{}**\n", plain(&ladder::heading(drawn, language)))?;

@@ -229,7 +229,7 @@ impl Screen<'_> {
             }
         }
         if !report.ladders.is_empty() {
-            let ratios = ladder::legend(&report.ladders, language);
+            let ratios = ladder::legend(report, language);
             let legend = format!("{ratios} {}", language.word(ladder::OF_CURVES));
             self.paragraph(&legend, "", DIM)?;
         }
@@ -280,7 +280,7 @@ impl Screen<'_> {
                 let table = TextTable::of_effects(drawn, comparison, is_unicode, language);
                 self.text_table(&table)?;
             }
-            self.paragraph(language.word(grid::LEGEND), "", DIM)?;
+            self.paragraph(&grid::legend(drawn, &report.findings, language), "", DIM)?;
             if drawn.comparisons.iter().any(|one| !one.row_ratios.is_empty()) {
                 self.paragraph(language.word(grid::OF_RATIOS), "", DIM)?;
             }

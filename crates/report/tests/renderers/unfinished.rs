@@ -2,7 +2,9 @@
 
 use crate::campaigns::{Campaign, Draft, campaign, mixed};
 use crate::checks::{of, quiet, spaced, texts};
+use crate::grid::grid;
 use crate::languages::korean;
+use crate::multicore::multicore;
 use crate::stored::{ended, measured, simulated, unfinished};
 use crate::{drawn, is_for_programs, page, read_as_text};
 use model::{CaveatCode, Obstacle, Role, UseCaseFinding, Verdict};
@@ -199,6 +201,45 @@ fn no_verdict_is_called_corrected_where_nothing_was_tested() {
     for format in read_as_text().map(|renderer| renderer.describe().id) {
         let text = spaced(&drawn(&untested, format, page(80)));
         assert!(!text.contains("보정했습니다") && !text.contains("Holm"), "{format}: {text}");
+    }
+}
+
+/// The same comparisons, as if no test had been made of any.
+fn untested(mut campaign: Campaign) -> Campaign {
+    for effect in campaign.findings.findings.iter_mut().filter_map(|one| one.effect.as_mut()) {
+        (effect.p_difference, effect.p_equivalence) = (None, None);
+        (effect.adjusted_difference, effect.adjusted_equivalence) = (None, None);
+    }
+    campaign
+}
+
+#[test]
+fn legends_of_grids_and_ladders_call_verdicts_corrected_only_where_something_was_tested() {
+    for (campaign, with_colours) in [(grid(), true), (multicore(), false)] {
+        let told = |campaign: &Campaign| {
+            let texts = texts("rows", campaign).into_iter();
+            // The page's script holds each of its sentences.
+            let texts = texts.filter(|(id, _)| ["terminal", "markdown", "xlsx"].contains(id));
+            texts.map(|(id, text)| (id, spaced(&text))).collect::<Vec<_>>()
+        };
+        for (id, text) in told(&campaign) {
+            let is_told = id != "xlsx" || with_colours;
+            assert_eq!(text.contains("the verdict, corrected for all"), is_told, "{id}: {text}");
+        }
+        for (id, text) in told(&untested(campaign.clone())) {
+            assert!(!text.contains("corrected for"), "{id}: {text}");
+            let sign = if id == "xlsx" { "The colour" } else { "The symbol" };
+            let is_told = id != "xlsx" || with_colours;
+            let sentence = format!("{sign} is the verdict.");
+            assert_eq!(text.contains(&sentence), is_told, "{id}: {text}");
+        }
+        let mut unfinished = campaign;
+        unfinished.findings.is_unfinished = true;
+        for (id, text) in told(&unfinished) {
+            for sign in ["The colour is", "The symbol is"] {
+                assert!(!text.contains(sign), "{id}: {text}");
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The grids of a campaign as Markdown: heat maps, values, means over rows and columns.
 
 use super::super::grid::{
-    LEGEND, OF_RATIOS, heading, heat, heat_mean, mean, means, missing, of_means, pair,
+    OF_RATIOS, heading, heat, heat_mean, legend, mean, means, missing, of_means, pair,
 };
 use super::{cell, plain};
 use crate::grid::{Axis, Grid, GridComparison, GridEffect, GridMean, GridSubject};
@@ -18,7 +18,7 @@ pub(super) fn grids(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             output,
             "## {}\n\n{}{}",
             capitalised(&heading(grid, language)),
-            language.word(LEGEND),
+            legend(grid, &report.findings, language),
             of_intervals(grid, language)
         )?;
         let has_means = grid.comparisons.iter().any(|one| !one.row_ratios.is_empty());

@@ -6,7 +6,7 @@ use super::sheet::{Cell, Rows, value};
 use super::why_hidden;
 use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
 use crate::quantities::stored_unit;
-use crate::verdict_table::{symbol, verdict as word_of};
+use crate::verdict_table::{NO_VERDICT_YET, is_corrected, symbol, verdict as word_of};
 use crate::view::Report;
 use model::Verdict;
 use phrases::{Language, say};
@@ -99,10 +99,7 @@ fn partial(format: Format) -> Format {
 pub(super) fn write_heat(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxError> {
     let mut rows = Rows::of(sheet, report.language);
     let language = report.language;
-    rows.note(language.word(
-        "Effects as changes, turned so that + is better. The colour is the verdict, corrected \
-         for all comparisons of its family; means are those of the ratios, without a verdict.",
-    ))?;
+    rows.note(&heat_note(report))?;
     let legend = [
         Verdict::Better,
         Verdict::Worse,
@@ -124,6 +121,25 @@ pub(super) fn write_heat(report: &Report, sheet: &mut Worksheet) -> Result<(), X
         width = width.max(grid.columns.labels.len() + 2);
     }
     rows.widths(&vec![16; width])
+}
+
+/// What numbers and colours of the heat maps are.
+fn heat_note(report: &Report) -> String {
+    let language = report.language;
+    let mut shown = report.grids.iter().flat_map(|grid| grid.findings(&report.findings));
+    let colours = if report.findings.is_unfinished {
+        language.word(NO_VERDICT_YET)
+    } else if shown.any(is_corrected) {
+        language.word("The colour is the verdict, corrected for all comparisons of its family.")
+    } else {
+        language.word("The colour is the verdict.")
+    };
+    [
+        language.word("Effects as changes, turned so that + is better."),
+        colours,
+        language.word("Means are those of the ratios, without a verdict."),
+    ]
+    .join(" ")
 }
 
 fn heat_map(
