@@ -125,6 +125,31 @@ fn intervals_are_explained_only_where_a_row_that_is_printed_has_one() {
 }
 
 #[test]
+fn intervals_are_explained_below_the_rows_where_no_question_is_shared() {
+    let of = |title: &str, workload: &str, role: Role| {
+        let draft = Draft::new(workload, "latency_p50", "fifo").role(role);
+        campaign(title, vec![draft.effect(5e4, 1.1, 1.05, 1.15).finding()], Vec::new())
+    };
+    let told = |role: Role, is_verbose| {
+        let (one, other) = (of("A", "cyclic", role), of("B", "wakeup", role));
+        spaced(&drawn(&one, &other, Page { is_verbose, ..page(120) }))
+    };
+    for text in [told(Role::Primary, false), told(Role::Screen, true)] {
+        assert!(text.contains("No question was asked by both."), "{text}");
+        let (_, below) = text.split_once("Asked by B alone").unwrap();
+        for sentence in
+            ["+ and × are better;", "Intervals are 95 %, unadjusted, each", "Percentages are of"]
+        {
+            assert_eq!(text.matches(sentence).count(), 1, "{sentence}: {text}");
+            assert!(below.contains(sentence), "{sentence}: {text}");
+        }
+    }
+    // Rows that are only counted need no words.
+    let text = told(Role::Screen, false);
+    assert!(!text.contains("+ and × are better"), "{text}");
+}
+
+#[test]
 fn nothing_in_common_is_said() {
     let text = drawn(&undecided(), &multicore(), page(80));
     assert!(text.contains("No question was asked by both."), "{text}");

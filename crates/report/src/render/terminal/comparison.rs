@@ -56,6 +56,10 @@ impl Comparison<'_> {
         sheet.screened()?;
         sheet.single(0)?;
         sheet.single(1)?;
+        if kept.is_empty() {
+            // Otherwise it stands below the questions of both.
+            sheet.legend(&kept)?;
+        }
         sheet.closing()?;
         output.write_all(finished(&drawn, page).as_bytes())
     }
@@ -80,6 +84,22 @@ fn is_judged(finding: &Finding) -> bool {
 fn alone<'f>(compared: &Comparison<'f>, side: usize, page: &Page) -> Vec<&'f Finding> {
     let judged = compared.single[side].iter().copied().filter(|finding| is_judged(finding));
     judged.take(if page.is_verbose { usize::MAX } else { MOST_SINGLE }).collect()
+}
+
+/// What of one campaign has a row, above or below the legend.
+fn printed<'f>(
+    compared: &Comparison<'f>,
+    kept: &[[&'f Finding; 2]],
+    side: usize,
+    page: &Page,
+) -> Vec<&'f Finding> {
+    let of_both = kept.iter().map(|pair| pair[side]);
+    let mut rows: Vec<&'f Finding> = of_both.chain(alone(compared, side, page)).collect();
+    if page.is_verbose {
+        let secondary = compared.single[side].iter().copied().filter(|one| !is_judged(one));
+        rows.extend(compared.screened.iter().map(|pair| pair[side]).chain(secondary));
+    }
+    rows
 }
 
 fn is_same([one, other]: &[&Finding; 2]) -> bool {
@@ -332,13 +352,13 @@ impl Sheet<'_> {
         writeln!(self.output, "  {sign} {side}  {numbers}  {word}  {pairs}")
     }
 
-    /// What the numbers of the rows are: those above, and those of what one campaign asked alone.
+    /// What the numbers of all rows are; nothing where there is none.
     fn legend(&mut self, kept: &[[&Finding; 2]]) -> io::Result<()> {
         let compared = self.compared;
-        let rows = [0_usize, 1].map(|side| {
-            let of_both = kept.iter().map(|pair| pair[side]).filter(|one| is_judged(one));
-            of_both.chain(alone(compared, side, self.page)).collect::<Vec<&Finding>>()
-        });
+        let rows = [0, 1].map(|side| printed(compared, kept, side, self.page));
+        if rows.iter().all(Vec::is_empty) {
+            return Ok(());
+        }
         let told = [0, 1].map(|side| {
             let report = compared.campaigns[side];
             let families = report.design.family_words(report.language);
@@ -351,9 +371,8 @@ impl Sheet<'_> {
         if let Some(told) = of_sides(&told) {
             text += &format!(" {told}");
         }
-        // What is secondary on one side has its effect in a row, too.
-        let mut told = kept.iter().flatten().chain(rows.iter().flatten());
-        let of_percentages = percentages(told.any(|one| is_in_percent(one)), self.language);
+        let is_told = rows.iter().flatten().any(|one| is_in_percent(one));
+        let of_percentages = percentages(is_told, self.language);
         writeln!(self.output)?;
         self.paragraph(&format!("{text}{of_percentages}"), "", DIM)
     }
