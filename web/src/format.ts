@@ -8,6 +8,10 @@ const MINUS = "\u2212";
 /** From here on a ratio is told as a factor: crates/report/src/quantities.rs. */
 const FACTOR = 1.9995;
 
+/** Files hold no ratio beyond these, which stand for them: crates/model/src/digits.rs. */
+const LARGEST = 1e300;
+const LEAST = 1e-300;
+
 const isFactor = (ratio: number): boolean => ratio >= FACTOR || (ratio > 0 && ratio <= 1 / FACTOR);
 
 /** The nearest number of so many digits, of two that are as near the even one: as the terminal rounds. */
@@ -22,9 +26,11 @@ function fixed(value: number, digits: number): string {
 /** `×2.4`, and what is worse `÷2.4`. */
 function factor(ratio: number | null): string {
   if (ratio === null || !Number.isFinite(ratio) || ratio <= 0) return t("unbounded");
+  const sign = ratio < 1 ? "÷" : "×";
+  if (ratio >= LARGEST || ratio <= LEAST) return t("more than {size}", { size: `${sign}1e300` });
   const size = significant(Math.max(ratio, 1 / ratio), 3);
   // No direction where none shows.
-  return `${ratio < 1 && size !== "1" ? "÷" : "×"}${size}`;
+  return `${size === "1" ? "×" : sign}${size}`;
 }
 
 /** A ratio as a change: `+3.1 %`; from two-fold on a factor. */
@@ -90,6 +96,8 @@ export function intervals(findings: Finding[]): string {
 
 /** A ratio as a multiple: `×1.31`. */
 export function multiple(ratio: number): string {
+  if (ratio >= LARGEST) return ">×1e300";
+  if (ratio > 0 && ratio <= LEAST) return "<×1e-300";
   return `×${significant(ratio, 3)}`;
 }
 

@@ -23,6 +23,10 @@ describe("changes", () => {
     expect(estimate({ ratio: 1.1, low: 0.9, high: null })).toBe("+10.0 % [−10.0 %, unbounded]");
     expect(estimate({ ratio: 1, low: 1, high: 1 })).toBe("0.0 % [no interval]");
     expect(estimate({ ratio: 2.5, low: 2.5, high: 2.5 })).toBe("×2.5 [no interval]");
+    // No number may hold what these stand for.
+    expect(estimate({ ratio: 1e300, low: 1e300, high: null })).toBe("more than ×1e300 [more than ×1e300, unbounded]");
+    expect([1e300, 1e-300].map((ratio) => change(ratio))).toEqual(["more than ×1e300", "more than ÷1e300"]);
+    expect([1e300, 1e-300].map(multiple)).toEqual([">×1e300", "<×1e-300"]);
     expect(endsInTable({ low: 1, high: 1 })).toEqual(["no interval", ""]);
     expect(endsInTable({ low: 0.9, high: null })).toEqual([0.9, "unbounded"]);
     expect(change(103)).toBe("×103");

@@ -37,10 +37,9 @@ pub(crate) fn unequal_work(observations: &Observations<'_>, asked: &Asked<'_>) -
         let p = test.p_difference()?;
         (p < LEVEL && is_large && can_be_told_apart(observations, &of_work)).then(|| {
             let change = exp(test.mean) - 1.0;
-            let sign = if change < 0.0 { "" } else { "+" };
-            let percent = model::percent(change, 1);
+            let percent = model::signed_percent(change, 1);
             let what = if metric.reduction == Reduction::Proportion { "odds" } else { "rate" };
-            format!("{} differs: {what} {sign}{percent} %, {}", metric.id, p_equation(p))
+            format!("{} differs: {what} {percent} %, {}", metric.id, p_equation(p))
         })
     })
 }

@@ -16,6 +16,7 @@ use crate::quality::{
     reference_change, steps, warnings, widened,
 };
 use crate::questions::Asked;
+use crate::ratios::{interval_between, ratio_of};
 use crate::resolution::Steps;
 use crate::rulebook::{ByRanks, Numbers, PairNumbers, Signals, Survivors, Unchosen};
 use crate::steadiness::not_steady;
@@ -195,8 +196,8 @@ impl<'a> Comparison<'a> {
         }
         let ranks = self.ranks(alpha)?;
         Some(Companion {
-            pseudo_median_ratio: round(exp(ranks.pseudo_median)),
-            interval: Interval { low: round(exp(ranks.low)), high: round(exp(ranks.high)) },
+            pseudo_median_ratio: ratio_of(ranks.pseudo_median),
+            interval: interval_between(ranks.low, ranks.high),
             p_signed_rank: round(ranks.p),
             p_sign_flip: sign_flip(&self.pairs.differences).map(round),
         })
@@ -364,8 +365,8 @@ pub(crate) fn effect_of(
         standard_error: round(test.standard_error),
         degrees: round(test.degrees),
         skew: round(test.skew),
-        ratio: round(exp(test.mean)),
-        raw_ratio: round(exp(direction.sign() * test.mean)),
+        ratio: ratio_of(test.mean),
+        raw_ratio: ratio_of(direction.sign() * test.mean),
         interval: interval(test, alpha),
         family_interval: interval(test, of_family),
         p_difference: test.p_difference().map(round),
@@ -384,5 +385,5 @@ pub(crate) fn deciding(test: &TTest, level: f64) -> DecidingInterval {
 
 pub(crate) fn interval(test: &TTest, alpha: f64) -> Interval {
     let (low, high) = test.interval(alpha);
-    Interval { low: round(exp(low)), high: round(exp(high)) }
+    interval_between(low, high)
 }

@@ -117,6 +117,14 @@ mod tests {
     }
 
     #[test]
+    fn a_difference_that_no_number_holds_is_told_in_words() {
+        let mut wild = vec![800.0; 9];
+        wild.push(-8_000.0);
+        let told = detail_of(&wild).unwrap();
+        assert_eq!(told, "the mean says -100.0 %, the ranks say more than +1.79e310 %");
+    }
+
+    #[test]
     fn a_tiny_p_is_bounded() {
         // All seventeen are above 0, which has 2/2^17 by signed ranks; one lies so far off that t is
         // about 1.

@@ -36,6 +36,7 @@ mod position;
 mod quality;
 mod questions;
 mod ranking;
+mod ratios;
 mod reduce;
 mod resolution;
 mod rulebook;

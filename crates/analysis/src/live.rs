@@ -8,13 +8,14 @@ use crate::claims::ClaimedFindings;
 use crate::failures::{compare_pairs, failures_at_every_block, rounded};
 use crate::judgement::{Judgement, conclude, judge_at};
 use crate::observations::Observations;
+use crate::ratios::interval_between;
 use crate::rulebook::{Basis, Inference, LevelsLeft, Signals, further, obstacles, rule};
 use crate::trends;
 use model::{
     Caveat, CaveatCheck, CaveatCode, DECLARED_FAMILY, DecidingInterval, Effect, Finding, Findings,
-    Interval, Plan, Record, Role, Strength, Verdict, round_significant as round,
+    Plan, Record, Role, Strength, Verdict, round_significant as round,
 };
-use stats::{confidence_sequence_half_width, exp};
+use stats::confidence_sequence_half_width;
 
 /// The findings of an unfinished campaign.
 pub fn live(plan: &Plan, records: &[Record]) -> Findings {
@@ -146,8 +147,7 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
             let count = (effect.degrees + 1.0).floor().max(0.0) as usize;
             let interval = |alpha: f64| {
                 let half = confidence_sequence_half_width(count, effect.log_sd, alpha);
-                let ends = (exp(effect.log_mean - half), exp(effect.log_mean + half));
-                Interval { low: round(ends.0), high: round(ends.1) }
+                interval_between(effect.log_mean - half, effect.log_mean + half)
             };
             (effect.interval, effect.family_interval) =
                 (interval(plan.alpha), interval(plan.alpha / family as f64));

@@ -7,11 +7,13 @@
 use crate::family::holm_of;
 use crate::observations::Observations;
 use crate::over_time::{Series, series};
+use crate::ratios::ratio_of;
 use model::{
-    Caveat, CaveatCode, Direction, Findings, LevelChange, Plan, Record, Slope, SlopeInterval,
-    TREND_FINDINGS_FORMAT, Trend, TrendOutcome, TrendPoint, round_significant as round,
+    Caveat, CaveatCode, Direction, Findings, LARGEST_RATIO, LevelChange, Plan, Record, Slope,
+    SlopeInterval, TREND_FINDINGS_FORMAT, Trend, TrendOutcome, TrendPoint,
+    round_significant as round,
 };
-use stats::{change_points, exp, ln, median};
+use stats::{change_points, ln, median};
 
 /// Fewer blocks are no series (docs/method.md#m-trends).
 const LEAST_POINTS: usize = 5;
@@ -197,13 +199,12 @@ fn shown(series: &Series<'_>, slope: &Slope) -> TrendOutcome {
 /// Where the level changes, by more than the margin: as in `history`.
 fn changes(series: &Series<'_>) -> Vec<LevelChange> {
     let scaled: Vec<f64> = series.points.iter().map(|point| point.scaled).collect();
-    let ratio = |log: f64| round(exp(log));
     let found = change_points(&scaled, ln(1.0 + series.metric.margin));
     let change = |found: stats::ChangePoint| LevelChange {
         block: series.points[found.index].block,
-        ratio: ratio(found.shift),
-        low: ratio(found.shift - found.half_width),
-        high: ratio(found.shift + found.half_width),
+        ratio: ratio_of(found.shift),
+        low: ratio_of(found.shift - found.half_width),
+        high: ratio_of(found.shift + found.half_width),
         p: round(found.p),
     };
     found.into_iter().map(change).collect()
@@ -239,7 +240,8 @@ fn caveat(trend: &Trend) -> Option<Caveat> {
     if let Some(first) = trend.changes.first() {
         let blocks: Vec<String> =
             trend.changes.iter().map(|change| (change.block + 1).to_string()).collect();
-        let percent = signed_percent(first.ratio - 1.0);
+        let more = if first.ratio >= LARGEST_RATIO { "more than " } else { "" };
+        let percent = format!("{more}{}", signed_percent(first.ratio - 1.0));
         detail += &if blocks.len() == 1 {
             format!("; its level changes at block {} by {percent} %", blocks[0])
         } else {

@@ -11,6 +11,7 @@ use crate::pairs::{Pairs, replicates, weighted};
 use crate::quality::widened;
 use crate::questions::{Asked, every_pair};
 use crate::ranking::{co_best, ranking};
+use crate::ratios::ratio_of;
 use crate::rulebook::{
     Basis, Evidence, LevelsLeft, Numbers, Ruling, Signals, Unchosen, degenerate_caveat, infer,
     obstacles, owed_to_choice, rule, stopping,
@@ -198,13 +199,13 @@ impl Sum {
 
     fn note_worst(&mut self, component: &Comparison<'_>, alpha: f64) {
         let Some(test) = &component.test else { return };
-        let ratio = exp(test.mean);
+        let ratio = ratio_of(test.mean);
         if self.worst.as_ref().is_none_or(|worst| ratio < worst.ratio) {
             let question = &component.asked.question;
             self.worst = Some(Worst {
                 workload: question.workload.clone(),
                 metric: question.metric.clone(),
-                ratio: round(ratio),
+                ratio,
                 interval: interval(test, alpha),
             });
         }

@@ -77,16 +77,48 @@ pub fn last_digit_power(value: f64) -> Option<i32> {
     Some(power)
 }
 
+/// Files hold no ratio beyond this one (docs/method.md#m-estimate): the exponential of a difference of
+/// two logarithms may be more than a number holds.
+pub const LARGEST_RATIO: f64 = 1e300;
+
+/// Nor one closer to nought than this.
+pub const LEAST_RATIO: f64 = 1e-300;
+
+/// A ratio as files hold it: one that is further from 1 than they hold is the last that they do.
+pub fn bounded_ratio(ratio: f64) -> f64 {
+    ratio.clamp(LEAST_RATIO, LARGEST_RATIO)
+}
+
+/// Whether a ratio is as far from 1 as files hold one, so that it stands for any beyond it.
+pub fn is_ratio_bound(ratio: f64) -> bool {
+    ratio <= LEAST_RATIO || ratio >= LARGEST_RATIO
+}
+
+/// An infinite fraction in percent, with this sign where it is above zero: all that is known is that it
+/// is beyond 1.797e308, the last number.
+fn beyond_numbers(fraction: f64, sign: &str) -> Option<String> {
+    if !fraction.is_infinite() {
+        return None;
+    }
+    Some(if fraction > 0.0 {
+        format!("more than {sign}1.79e310")
+    } else {
+        "less than -1.79e310".to_owned()
+    })
+}
+
 /// A fraction in percent with so many digits behind the point, as text; one that is large as
-/// [`large_percent`] has it.
+/// [`large_percent`] has it, and one that no number holds in words.
 pub fn percent(fraction: f64, decimals: usize) -> String {
-    large_percent(fraction).unwrap_or_else(|| format!("{:.decimals$}", 100.0 * fraction))
+    let large = large_percent(fraction).or_else(|| beyond_numbers(fraction, ""));
+    large.unwrap_or_else(|| format!("{:.decimals$}", 100.0 * fraction))
 }
 
 /// The same with a sign, whichever it is.
 pub fn signed_percent(fraction: f64, decimals: usize) -> String {
     let sign = if fraction.is_sign_negative() { "" } else { "+" };
-    format!("{sign}{}", percent(fraction, decimals))
+    beyond_numbers(fraction, sign)
+        .unwrap_or_else(|| format!("{sign}{}", percent(fraction, decimals)))
 }
 
 /// A fraction in percent as files have it, without needless zeros; one that is large as
@@ -138,6 +170,29 @@ mod tests {
         }
         for (fraction, text) in [(0.05, "5"), (0.0125, "1.25"), (2.5, "250"), (1e308, "1.00e310")] {
             assert_eq!(rounded_percent(fraction), text);
+        }
+    }
+
+    #[test]
+    fn a_percentage_that_no_number_holds_is_told_in_words() {
+        let infinite = 710.0_f64.exp_m1();
+        assert_eq!(percent(infinite, 1), "more than 1.79e310");
+        assert_eq!(signed_percent(infinite, 1), "more than +1.79e310");
+        assert_eq!(signed_percent(-infinite, 1), "less than -1.79e310");
+        assert_eq!(percent(f64::MAX, 1), "1.80e310");
+    }
+
+    #[test]
+    fn a_ratio_that_files_do_not_hold_is_the_last_that_they_do() {
+        for (ratio, held) in [
+            (f64::INFINITY, LARGEST_RATIO),
+            (1e301, LARGEST_RATIO),
+            (1e299, 1e299),
+            (1e-299, 1e-299),
+            (0.0, LEAST_RATIO),
+        ] {
+            assert_eq!(bounded_ratio(ratio), held, "{ratio}");
+            assert_eq!(is_ratio_bound(held), held != ratio, "{ratio}");
         }
     }
 

@@ -75,8 +75,8 @@ pub use counted_noun::counted;
 pub use counted_numbers::{CountedNumbers, counting_numbers};
 pub use cpu_list::CpuList;
 pub use digits::{
-    large_percent, last_digit_power, p_equation, p_value, percent, round_significant,
-    rounded_percent, signed_percent,
+    LARGEST_RATIO, LEAST_RATIO, bounded_ratio, is_ratio_bound, large_percent, last_digit_power,
+    p_equation, p_value, percent, round_significant, rounded_percent, signed_percent,
 };
 pub use doubt::Doubt;
 pub use facts::{DecidingFact, DecidingFacts, ImportFact, TrialFact};

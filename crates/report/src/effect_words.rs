@@ -1,7 +1,7 @@
 //! An effect in the words of a sentence: direction and number of estimate and interval are those of
 //! its row in a table, `31.1 % worse` for `-31.1 %`.
 
-use crate::quantities::{EffectScale, EffectSize, is_change_factor, raw_change};
+use crate::quantities::{EffectScale, EffectSize, is_change_factor, more_than, raw_change};
 use model::{Direction, Finding, Interval};
 use phrases::{Language, say};
 use std::cmp::Ordering;
@@ -23,10 +23,9 @@ fn words(way: Ordering, size: &str, scale: EffectScale, language: Language) -> S
 
 /// One size in words.
 fn size_in_words(size: &EffectSize, scale: EffectScale, language: Language) -> String {
-    match &size.digits {
-        Some(digits) => words(size.way, digits, scale, language),
-        None => language.word("unbounded").to_owned(),
-    }
+    let Some(digits) = &size.digits else { return language.word("unbounded").to_owned() };
+    let told = words(size.way, digits, scale, language);
+    if size.is_bound { more_than(&told, language) } else { told }
 }
 
 /// An effect in words.
@@ -83,7 +82,8 @@ fn interval_on(scale: EffectScale, interval: &Interval, language: Language) -> S
     let is_turned = is_one_side && way.is_lt();
     let (first, second) = if is_turned { (high, low) } else { (low, high) };
     let both = first.digits.as_ref().zip(second.digits.as_ref());
-    if let Some((first, second)) = both.filter(|_| is_one_side) {
+    let is_short = is_one_side && !first.is_bound && !second.is_bound;
+    if let Some((first, second)) = both.filter(|_| is_short) {
         let size = say!(language, "{low} to {high}", low = first, high = second);
         return words(way, &size, scale, language);
     }

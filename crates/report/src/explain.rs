@@ -5,8 +5,8 @@ use crate::effect_words::{EffectWords, interval_in_words, ratio_in_words};
 use crate::emulated::is_hidden;
 use crate::observed::Provenance;
 use crate::quantities::{
-    against, bracketed, confidence, digits, direction, effects_found, p_value, percent,
-    percent_digits, value,
+    against, bracketed, confidence, digits, direction, effects_found, p_value, percent_digits,
+    percent_of_log, value,
 };
 use crate::verdict_table::words;
 use model::{
@@ -158,7 +158,7 @@ fn blocks(finding: &Finding, context: &ExplainContext<'_>) -> String {
         .blocks
         .iter()
         .take(NAMED_BLOCKS)
-        .map(|block| percent(block.log_difference.exp(), language))
+        .map(|block| percent_of_log(block.log_difference, language))
         .collect();
     let differences = differences.join(", ");
     let more = finding.blocks.len().saturating_sub(NAMED_BLOCKS);

@@ -114,6 +114,9 @@ pub(crate) fn is_factor(ratio: f64) -> bool {
     ratio >= FACTOR || (ratio > 0.0 && ratio <= 1.0 / FACTOR)
 }
 
+/// The largest ratio that files hold, as it is told.
+const LARGEST: &str = "1e300";
+
 /// How an effect is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EffectScale {
@@ -138,6 +141,8 @@ pub(crate) struct EffectSize {
     pub way: Ordering,
     /// The number without its sign; none where it is unbounded.
     pub digits: Option<String>,
+    /// Whether it is the largest that files hold, so that it stands for any beyond it.
+    pub is_bound: bool,
 }
 
 impl EffectSize {
@@ -146,7 +151,10 @@ impl EffectSize {
         let way = ratio.total_cmp(&1.0);
         // Zero and infinity are what unbounded ends are stored as.
         if !(ratio.is_finite() && ratio > 0.0) {
-            return Self { way, digits: None };
+            return Self { way, digits: None, is_bound: false };
+        }
+        if model::is_ratio_bound(ratio) {
+            return Self { way, digits: Some(LARGEST.to_owned()), is_bound: true };
         }
         let (digits, none) = match scale {
             // Nothing is left of what is 100 % less.
@@ -156,21 +164,32 @@ impl EffectSize {
         };
         // No direction where none shows.
         let way = if digits == none { Ordering::Equal } else { way };
-        Self { way, digits: Some(digits) }
+        Self { way, digits: Some(digits), is_bound: false }
     }
 }
 
 /// An oriented ratio with the sign of its direction: `+3.1 %`, `÷2.40`.
 fn signed(ratio: f64, scale: EffectScale, language: Language) -> String {
-    let EffectSize { way, digits } = EffectSize::of(ratio, scale);
+    let EffectSize { way, digits, is_bound } = EffectSize::of(ratio, scale);
     let Some(digits) = digits else { return language.word("unbounded").to_owned() };
-    match (scale, way) {
+    let size = match (scale, way) {
         (EffectScale::Percent, Ordering::Less) => format!("-{digits} %"),
         (EffectScale::Percent, Ordering::Equal) => format!("{digits} %"),
         (EffectScale::Percent, Ordering::Greater) => format!("+{digits} %"),
         (EffectScale::Factor, Ordering::Less) => format!("÷{digits}"),
         (EffectScale::Factor, Ordering::Equal | Ordering::Greater) => format!("×{digits}"),
-    }
+    };
+    if is_bound { more_than(&size, language) } else { size }
+}
+
+/// A size that stands for any beyond it.
+pub(crate) fn more_than(size: &str, language: Language) -> String {
+    say!(language, "more than {size}", size)
+}
+
+/// A logarithm of an oriented ratio, as [`percent`] tells that.
+pub(crate) fn percent_of_log(log: f64, language: Language) -> String {
+    percent(model::bounded_ratio(log.exp()), language)
 }
 
 /// Why a sentence tells no interval of an effect.
@@ -233,12 +252,15 @@ pub(crate) fn is_change_factor(raw_ratio: f64) -> bool {
 fn change(raw_ratio: f64, language: Language) -> String {
     let is_lower = raw_ratio < 1.0;
     if is_change_factor(raw_ratio) {
-        let factor = digits(raw_ratio.max(1.0 / raw_ratio));
-        return if is_lower {
+        let is_bound = model::is_ratio_bound(raw_ratio);
+        let factor =
+            if is_bound { LARGEST.to_owned() } else { digits(raw_ratio.max(1.0 / raw_ratio)) };
+        let told = if is_lower {
             say!(language, "{factor} times lower", factor)
         } else {
             say!(language, "{factor} times higher", factor)
         };
+        return if is_bound { more_than(&told, language) } else { told };
     }
     match format!("{:.1}", 100.0 * (raw_ratio - 1.0).abs()) {
         size if size == "0.0" => language.word("unchanged").to_owned(),
@@ -365,14 +387,28 @@ mod tests {
         assert_eq!(told(0.9, 0.8, 1.1), "-10.0 % (-20.0 to +10.0 %)");
         assert_eq!(told(1.0, 1.0, 1.0), "0.0 % (no interval)");
         assert_eq!(told(2.5, 2.5, 2.5), "×2.50 (no interval)");
+        assert_eq!(
+            told(1e300, 1e300, f64::INFINITY),
+            "more than ×1e300 (more than ×1e300 to unbounded)"
+        );
+        assert_eq!(told(1e-300, 0.0, 1e-300), "more than ÷1e300 (unbounded to more than ÷1e300)");
         assert_eq!(told(1.1, 0.9, f64::INFINITY), "+10.0 % (-10.0 % to unbounded)");
         for (ratio, text) in [
             (0.38, "62.0 % lower"),
             (1.0, "unchanged"),
             (2.5, "2.50 times higher"),
             (25.0, "25.0 times higher"),
+            (1e300, "more than 1e300 times higher"),
+            (1e-300, "more than 1e300 times lower"),
+            // As findings of earlier versions have it.
+            (0.0, "more than 1e300 times lower"),
         ] {
             assert_eq!(change(ratio, Language::default()), text, "{ratio}");
+        }
+        for (log, text) in
+            [(0.1, "+10.5 %"), (1_381.0, "more than ×1e300"), (-1_381.0, "more than ÷1e300")]
+        {
+            assert_eq!(percent_of_log(log, Language::default()), text, "{log}");
         }
         assert_eq!(p_value(1e-9), "< 0.001");
     }

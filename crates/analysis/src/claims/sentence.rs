@@ -104,6 +104,12 @@ impl Scale {
         if !self.is_factor {
             return format!("{} %", model::signed_percent(ratio - 1.0, 1));
         }
+        if ratio >= model::LARGEST_RATIO {
+            return "more than 1e300 times".to_owned();
+        }
+        if ratio <= model::LEAST_RATIO {
+            return "less than 1e-300 times".to_owned();
+        }
         // Nobody counts zeros.
         if !(1e-5..1e7).contains(&ratio) {
             return format!("{ratio:.2e} times");
@@ -138,6 +144,9 @@ mod tests {
             let scale = Scale::of(&logs);
             assert_eq!(logs.map(|log| scale.change(log)), told, "{ratios:?}");
         }
+        let beyond = [-1_381.0, 1_381.0];
+        let told = "less than 1e-300 times to more than 1e300 times";
+        assert_eq!(Scale::of(&beyond).range(beyond), told);
         let unbounded = [-0.1, f64::INFINITY];
         assert_eq!(Scale::of(&unbounded).range(unbounded), "-9.5 % to unbounded");
     }

@@ -317,9 +317,7 @@ impl Signals {
             caveats.push(Caveat::new(CaveatCode::NotComparable, detail));
         }
         if let Some(change) = self.drift {
-            let change = exp(change) - 1.0;
-            let sign = if change < 0.0 { "" } else { "+" };
-            let percent = format!("{sign}{}", model::percent(change, 1));
+            let percent = model::signed_percent(exp(change) - 1.0, 1);
             let in_order = self.origin.in_order();
             let detail = match (&self.numbers, self.origin) {
                 (Numbers::Samples(_), _) => {

@@ -5,6 +5,7 @@ use crate::ladder::{Ladder, LadderCell, Rung};
 use crate::quantities::{digits, direction};
 use crate::verdict_table::{not_known, symbol, symbols};
 use crate::view::Report;
+use model::{LARGEST_RATIO, LEAST_RATIO};
 use phrases::{Language, noted, say};
 use unicode_width::UnicodeWidthStr;
 
@@ -68,13 +69,22 @@ pub(super) fn numbers(cell: &LadderCell, language: Language) -> (String, String)
     match &cell.ratio {
         None => (not_known(language), String::new()),
         Some(found) if found.interval.has_no_width() => {
-            (digits(found.ratio), language.word("no interval").to_owned())
+            (multiple(found.ratio), language.word("no interval").to_owned())
         }
         Some(found) => {
-            let end = |end: f64| if end.is_finite() { digits(end) } else { "…".to_owned() };
+            let end = |end: f64| if end.is_finite() { multiple(end) } else { "…".to_owned() };
             let interval = format!("{}-{}", end(found.interval.low), end(found.interval.high));
-            (digits(found.ratio), interval)
+            (multiple(found.ratio), interval)
         }
+    }
+}
+
+/// A ratio in few letters; nought is an unbounded end.
+fn multiple(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= LARGEST_RATIO => ">1e300".to_owned(),
+        ratio if ratio > 0.0 && ratio <= LEAST_RATIO => "<1e-300".to_owned(),
+        ratio => digits(ratio),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::counts;
 use crate::emulated::{hidden, is_hidden};
 use crate::ladder::LadderCell;
 use crate::observed::{has_drawn_order, has_fingerprints, unset};
-use crate::quantities::{fails, p_value, percent, value, versus};
+use crate::quantities::{fails, p_value, percent_of_log, value, versus};
 use crate::rankings::{claim, ranks, use_case};
 use crate::verdict_table::{effect, has_test, not_known, reference_value, subject_value, symbol};
 use crate::view::Report;
@@ -449,7 +449,7 @@ fn blocks(report: &Report, output: &mut dyn Write) -> io::Result<()> {
                 block.block + 1,
                 shown(block.reference),
                 shown(block.subject),
-                percent(block.log_difference.exp(), language)
+                percent_of_log(block.log_difference, language)
             )?;
         }
         writeln!(output, "\n</details>\n")?;

@@ -464,7 +464,7 @@ fn changes(series: &Series) -> Vec<Change> {
     let counted: Vec<&Point> = series.counted().collect();
     let logs: Vec<f64> = counted.iter().map(|point| stats::ln(point.ratio)).collect();
     let found = change_points(&logs, stats::ln(1.0 + series.margin));
-    let ratio = |log: f64| round(stats::exp(log));
+    let ratio = |log: f64| round(model::bounded_ratio(stats::exp(log)));
     found
         .into_iter()
         .map(|change| Change {

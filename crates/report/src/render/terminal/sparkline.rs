@@ -3,7 +3,7 @@
 use super::super::Page;
 use super::{padded, shortened};
 use crate::emulated::hidden;
-use crate::quantities::{percent, value};
+use crate::quantities::{percent_of_log, value};
 use crate::series::Series;
 use crate::view::Report;
 use phrases::{noted, say};
@@ -41,7 +41,7 @@ pub(super) fn lines(report: &Report, series: &Series, page: &Page) -> (String, V
     let signs = if page.is_unicode { BLOCKS } else { PLAIN };
     let language = report.language;
     let scale = if has_logs {
-        let [low, high] = [-reach, reach].map(|end| percent(end.exp(), language));
+        let [low, high] = [-reach, reach].map(|end| percent_of_log(end, language));
         say!(
             language,
             "; {lowest} is {low}, {highest} is {high}",
