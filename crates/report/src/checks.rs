@@ -226,6 +226,11 @@ fn order_and_drift(report: &Report) -> (CheckState, String) {
     } else if !tested.is_all() {
         match tested.of {
             1 => language.word(ONE_NOT_TESTED).to_owned(),
+            all if tested.seen == 1 => say!(
+                language,
+                "1 of {all} comparisons was tested for drift, order and likeness of neighbours",
+                all
+            ),
             all => say!(
                 language,
                 "{seen} of {all} comparisons were tested for drift, order and likeness of neighbours",

@@ -1,10 +1,10 @@
 //! Whether what a sitting leaves behind for the next one was sought, where drift and order were.
 
 use super::state::{CheckState, not_observed, passed};
-use crate::observed::{followed_by_least, has_predecessors, predecessor_tested};
+use crate::observed::{Extent, followed_by_least, has_predecessors, predecessor_tested};
 use crate::view::Report;
 use model::Role;
-use phrases::{counted, noted, say};
+use phrases::{Language, noted, say};
 use std::collections::BTreeSet;
 
 /// Blocks that the test needs of two subjects, each with what ran before both
@@ -12,11 +12,6 @@ use std::collections::BTreeSet;
 const LEAST_OF_TWO: usize = 6;
 /// The same of more subjects, which have a covariate more.
 const LEAST_OF_MORE: usize = 7;
-/// Said where the one comparison has blocks enough.
-const ONE_WITHOUT_TEST: &str = noted!(
-    "0 of 1 comparison was tested for what ran before; its finding holds no such test, in however \
-     many blocks"
-);
 
 /// A pass where each comparison was tested, else why not: no result stands beside *not observed*.
 pub(super) fn state(report: &Report) -> (CheckState, String) {
@@ -35,36 +30,84 @@ pub(super) fn state(report: &Report) -> (CheckState, String) {
             ),
         );
     };
-    let language = report.language;
     let (tested, least) = (predecessor_tested(report), least(report));
-    let blocks = counted!(language, followed, "1 block", "{count} blocks");
-    let detail = match (followed < least, tested.of) {
-        (true, 1) => say!(
-            language,
-            "0 of 1 comparison was tested for what ran before: of one the records show it for both \
-             subjects in {blocks}, and the test needs {least}",
-            blocks,
-            least
-        ),
-        (true, all) => say!(
-            language,
-            "{seen} of {all} comparisons were tested for what ran before: of one the records show \
-             it for both subjects in {blocks}, and the test needs {least}",
-            seen = tested.seen,
-            all,
-            blocks,
-            least
-        ),
-        (false, 1) => language.word(ONE_WITHOUT_TEST).to_owned(),
-        (false, all) => say!(
-            language,
-            "{seen} of {all} comparisons were tested for what ran before; of the others the \
-             findings hold no such test, in however many blocks",
-            seen = tested.seen,
-            all
-        ),
+    let detail = if followed < least {
+        too_few(tested, followed, least, report.language)
+    } else {
+        without_test(tested, followed, report.language)
     };
     (CheckState::NotObserved, detail)
+}
+
+/// Why the comparison with the fewest such blocks was not tested.
+fn too_few(tested: Extent, count: usize, least: usize, language: Language) -> String {
+    let Extent { seen, of: all } = tested;
+    match (seen, all) {
+        (_, 1) => say!(
+            language,
+            "0 of 1 comparison was tested for what ran before: the test needs {least} blocks whose \
+             records show what ran before both subjects, and this comparison has {count} of them",
+            least,
+            count
+        ),
+        (1, all) => say!(
+            language,
+            "1 of {all} comparisons was tested for what ran before: the test needs {least} blocks \
+             whose records show what ran before both subjects, and one that was not tested has \
+             {count} of them",
+            all,
+            least,
+            count
+        ),
+        (seen, all) => say!(
+            language,
+            "{seen} of {all} comparisons were tested for what ran before: the test needs {least} \
+             blocks whose records show what ran before both subjects, and one that was not tested \
+             has {count} of them",
+            seen,
+            all,
+            least,
+            count
+        ),
+    }
+}
+
+/// What is said where none lacks such blocks: findings of an earlier version have no such test.
+fn without_test(tested: Extent, count: usize, language: Language) -> String {
+    let Extent { seen, of: all } = tested;
+    match (seen, all) {
+        (_, 1) => say!(
+            language,
+            "0 of 1 comparison was tested for what ran before: its finding holds no such test, \
+             although its records show what ran before both subjects in {count} blocks",
+            count
+        ),
+        (1, all) => say!(
+            language,
+            "1 of {all} comparisons was tested for what ran before: the other findings hold no such \
+             test, although their records show what ran before both subjects in {count} blocks or \
+             more",
+            all,
+            count
+        ),
+        (0, all) => say!(
+            language,
+            "0 of {all} comparisons were tested for what ran before: their findings hold no such \
+             test, although their records show what ran before both subjects in {count} blocks or \
+             more",
+            all,
+            count
+        ),
+        (seen, all) => say!(
+            language,
+            "{seen} of {all} comparisons were tested for what ran before: the other findings hold \
+             no such test, although their records show what ran before both subjects in {count} \
+             blocks or more",
+            seen,
+            all,
+            count
+        ),
+    }
 }
 
 /// How many such blocks the test needs; a twin counts as the reference.

@@ -411,8 +411,8 @@ fn what_ran_before_is_said_to_be_untested_for_the_reason_that_applies() {
     }
     let last = booted.records.len() - 1;
     booted.records[last].boot_id = booted.records[last - 1].boot_id.clone();
-    let told = "0 of 1 comparison was tested for what ran before: of one the records show it for both \
-                subjects in 0 blocks, and the test needs 6";
+    let told = "0 of 1 comparison was tested for what ran before: the test needs 6 blocks whose records \
+                show what ran before both subjects, and this comparison has 0 of them";
     let unseen = |told: &str| ("not_observed".to_owned(), told.to_owned());
     assert_eq!(check(&booted, "order and drift"), unseen(told));
     // A sitting before the first one, so that each of the six blocks has enough.
@@ -422,9 +422,48 @@ fn what_ran_before_is_said_to_be_untested_for_the_reason_that_applies() {
     for (sequence, record) in enough.records.iter_mut().enumerate() {
         record.sequence = sequence as u64;
     }
-    let told = "0 of 1 comparison was tested for what ran before; its finding holds no such test, in \
-                however many blocks";
+    let told = "0 of 1 comparison was tested for what ran before: its finding holds no such test, although \
+                its records show what ran before both subjects in 6 blocks";
     assert_eq!(check(&enough, "order and drift"), unseen(told));
+}
+
+/// Comparisons that are alike, of which so many were tested for what ran before.
+fn partly_tested(mut campaign: Campaign, tested: usize, all: usize) -> Campaign {
+    let findings = &mut campaign.findings.findings;
+    let is_primary = |one: &Finding| one.question.role == Role::Primary;
+    let with_test = findings.iter().find(|one| is_primary(one)).unwrap().clone();
+    let mut without = with_test.clone();
+    without.diagnostics.as_mut().unwrap().p_predecessor = None;
+    findings.retain(|one| !is_primary(one));
+    findings.extend(vec![with_test; tested]);
+    findings.extend(vec![without; all - tested]);
+    campaign
+}
+
+#[test]
+fn comparisons_not_tested_for_what_ran_before_are_told_in_the_singular_and_the_plural() {
+    let mut booted = quiet();
+    for record in &mut booted.records {
+        record.boot_id = format!("{} {}", record.block, record.subject);
+    }
+    let last = booted.records.len() - 1;
+    booted.records[last].boot_id = booted.records[last - 1].boot_id.clone();
+    for (tested, begins) in [
+        (0, "0 of 4 comparisons were tested for what ran before: "),
+        (1, "1 of 4 comparisons was tested for what ran before: "),
+        (3, "3 of 4 comparisons were tested for what ran before: "),
+    ] {
+        let told = detail(&partly_tested(booted.clone(), tested, 4), "order and drift");
+        let reason = told.strip_prefix(begins).unwrap_or_else(|| panic!("{begins}: {told}"));
+        assert_eq!(
+            reason,
+            "the test needs 6 blocks whose records show what ran before both subjects, and one that \
+             was not tested has 0 of them"
+        );
+        let in_korean = partly_tested(korean(booted.clone()), tested, 4);
+        let texts = drawn(&in_korean, "markdown", page(80));
+        assert!(texts.contains(&format!("비교 4건 중 {tested}건에서 앞선 실행")), "{texts}");
+    }
 }
 
 #[test]
