@@ -72,6 +72,17 @@ describe.skipIf(!program)("in a browser", () => {
     await drawn(page);
   }
 
+  test("each picture of simulated numbers says so in itself", async () => {
+    const { page, wrong } = await open(JSON.stringify({ ...golden("measured"), is_simulated: true }), 1440, "light");
+    await page.waitForFunction(() => {
+      const pictures = [...document.querySelectorAll("section.card > figure")];
+      const last = pictures.map((picture) => [...picture.querySelectorAll("svg")].at(-1)?.lastElementChild?.textContent);
+      return pictures.length > 0 && last.every((text) => text === "Simulated: no machine was measured.");
+    });
+    expect(wrong).toEqual([]);
+    await page.close();
+  });
+
   for (const campaign of CAMPAIGNS) {
     test(`${campaign} fits every width, and both themes`, async () => {
       const { page, wrong } = await open(goldenText(campaign), 1440, "light");

@@ -4,6 +4,7 @@ import { createContext, runInContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { allFigures, described, type Described, drawn } from "../src/headless/draw";
 import { ElementNode, newDocument, svgElement } from "../src/headless/dom";
+import type { Page } from "../src/model";
 import { CAMPAIGNS, golden, goldenText, IMPORTS } from "./golden";
 import { allGathered, catalogue, englishOf, languages, translated } from "./sentences";
 
@@ -45,6 +46,36 @@ describe("outside a browser", () => {
   test("a legend of parts is, too", () => {
     const found = allFigures(golden("divided")).find(({ figure }) => figure.id === "breakdown-0");
     expect(found && drawn(found.figure, "light", WIDTH)).toContain(">handoff</text>");
+  });
+
+  test("a picture says where its numbers come from, where no real machine was measured", () => {
+    const pictures = (page: Page, width = WIDTH): string[] => allFigures(page).slice(0, 12).map(({ figure }) => drawn(figure, "light", width));
+    const measured = golden("measured");
+    const simulated = ">Simulated: no machine was measured.</text>";
+    const emulated = ">Emulated processor: no figure is that of real hardware.</text>";
+    for (const svg of pictures(measured)) expect(svg).not.toMatch(/>(Simulated|Emulated|Imported)/);
+    for (const svg of pictures({ ...measured, is_simulated: true })) expect(svg).toContain(simulated);
+    for (const svg of pictures({ ...measured, is_simulated: true }, 358)) expect(svg).toContain(simulated);
+    for (const svg of pictures(golden("emulated"))) expect(svg).toContain(emulated);
+    for (const campaign of IMPORTS) {
+      const page = golden(campaign);
+      for (const svg of pictures({ ...page, is_simulated: true })) {
+        expect(svg).toContain(`>Imported from ${page.design.imported?.file} (`);
+        expect(svg).toContain(simulated);
+      }
+    }
+  });
+
+  test("a picture is higher by what it says of its origin, and no line leaves it", () => {
+    const [first] = allFigures(golden("measured"));
+    if (!first) throw new Error("the golden campaign has figures");
+    const height = (svg: string): number => Number(/^<svg [^>]*\bheight="([^"]*)"/.exec(svg)?.[1]);
+    const long = { ...first.figure, origin: [`Imported from ${"x".repeat(400)}.csv (csv).`, "Simulated: no machine was measured."] };
+    const [plain, signed] = [drawn(first.figure, "light", 358), drawn(long, "light", 358)];
+    expect(height(signed) - height(plain)).toBe(40);
+    expect(signed).toMatch(/>Imported from x+….*\.csv \(csv\)\.<\/text>/);
+    const places = [...signed.matchAll(/<text x="12" y="([^"]*)"[^>]*font-weight="600">/g)].map(([, y]) => Number(y));
+    expect(places.slice(-2).every((y) => y > height(plain) && y < height(signed))).toBe(true);
   });
 
   test("names are texts, whatever they hold", () => {

@@ -12,6 +12,7 @@ import { byStrength, forest } from "./forest";
 import { heatMaps } from "./heat";
 import { ladder } from "./ladder";
 import { hasLines, lines } from "./lines";
+import { choicesWithOrigin, originOfPage, withOrigin } from "./origin";
 import { tradeOffs } from "./pareto";
 import { percentiles } from "./percentiles";
 import { drift, pairs } from "./runs";
@@ -35,21 +36,23 @@ export function figuresOf(page: Page): Figures {
   const primary = page.findings.filter(({ role }) => role === "primary");
   const ofWorkloads = grouped(primary, ({ workload }) => workload);
   const ofMetrics = recordings(page.series, subjects);
+  const origin = originOfPage(page);
+  const choices = (all: Choice[]): Choice[] => choicesWithOrigin(origin, all);
   return {
-    effects: [
+    effects: withOrigin(origin, [
       forest(page.findings, page.is_unfinished),
       ...page.ladders.map((one, number) => ladder(one, number, compared(one, ofPairs), page.is_unfinished)),
       ...page.grids.flatMap(heatMaps),
       ...page.breakdowns.map(breakdown),
-    ],
-    values: page.grids.filter(hasLines).flatMap((grid, number) =>
+    ]),
+    values: choices(page.grids.filter(hasLines).flatMap((grid, number) =>
       grid.columns.labels.map((label, column): Choice => ({
         name: `${grid.measure} ${label}`,
         figures: () => [lines(grid, column, `lines-${number}-${column}`, subjects)],
       })),
-    ),
-    tradeOffs: tradeOffs(page.findings, subjects),
-    distributions: curves.map((curve, number): Choice => ({
+    )),
+    tradeOffs: choices(tradeOffs(page.findings, subjects)),
+    distributions: choices(curves.map((curve, number): Choice => ({
       name: `${curve.workload}, ${curve.source.replaceAll("_", " ")}`,
       figures: () => [
         ...[percentiles, ecdf].map((draw) => ({
@@ -57,8 +60,8 @@ export function figuresOf(page: Page): Figures {
           ...found(strongestOf(ofWorkloads.get(curve.workload) ?? [], curve)),
         })),
       ],
-    })),
-    runs: primary.flatMap((finding, number): Choice[] => {
+    }))),
+    runs: choices(primary.flatMap((finding, number): Choice[] => {
       const { workload, metric, subject, reference } = finding;
       const recorded = ofMetrics.get(metricKey(finding));
       if (!recorded) return [];
@@ -73,7 +76,7 @@ export function figuresOf(page: Page): Figures {
         return imported ? [ofBlocks, values] : [ofBlocks, { ...recorded.drift(), id: `drift-${number}` }, values];
       };
       return [{ name, figures }];
-    }),
+    })),
   };
 }
 

@@ -23,6 +23,8 @@ export interface Figure {
   finding?: string;
   /** How to read it. */
   reading: string;
+  /** Where its numbers come from, in sentences that stand in the picture; absent of what was measured. */
+  origin?: readonly string[];
   options(canvas: Canvas): PlotOptions;
   table: Table;
 }

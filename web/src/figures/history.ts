@@ -4,6 +4,7 @@ import type { HistorySeries } from "../generated/live";
 import { noted, say, t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
 import { base, type Canvas, type Choice, type Figure } from "./figure";
+import { originOf, withOrigin } from "./origin";
 
 interface Point {
   /** From one, in the order of the campaigns. */
@@ -37,7 +38,7 @@ const LINE = 24;
 export function histories(series: HistorySeries[]): Choice[] {
   return series.map((one, number) => ({
     name: titleOf(one),
-    figures: () => [history(one, number)],
+    figures: () => withOrigin(originOf(one.origin), [history(one, number)]),
   }));
 }
 

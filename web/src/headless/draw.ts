@@ -2,6 +2,7 @@ import * as Plot from "@observablehq/plot";
 import { figuresOf } from "../figures/all";
 import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "../figures/figure";
 import { letters } from "../figures/labels";
+import { signed } from "../figures/origin";
 import type { Page } from "../model";
 import { dark, light, type Theme } from "../theme";
 import { t } from "../words";
@@ -44,7 +45,7 @@ export function described({ section, figure }: { section: Section; figure: Figur
   return { id, section, title, finding, reading };
 }
 
-/** A figure as a file of its own: with its background, its legend and its description. */
+/** A figure as a file of its own: with its background, its legend, its origin and its description. */
 export function drawn(figure: Figure, name: string, width: number): string {
   const theme = name === "dark" ? dark : light;
   const { symbol, color, ...options } = figure.options({ theme, width });
@@ -56,7 +57,7 @@ export function drawn(figure: Figure, name: string, width: number): string {
     ...(color && { color: { ...color, legend: false } }),
   });
   const top = Number(named?.getAttribute("height") ?? 0);
-  const height = Number(plotted.getAttribute("height")) + top;
+  const { lines, height } = signed(figure, width, Number(plotted.getAttribute("height")) + top);
   plotted.setAttribute("y", top);
   return svgElement(
     "svg",
@@ -70,10 +71,11 @@ export function drawn(figure: Figure, name: string, width: number): string {
       "font-size": 12,
     },
     svgElement("title", {}, figure.finding ?? figure.title),
-    svgElement("desc", {}, `${figure.title}. ${figure.reading}`),
+    svgElement("desc", {}, [`${figure.title}.`, figure.reading, ...(figure.origin ?? [])].join(" ")),
     svgElement("rect", { width, height, fill: theme.panel }),
     ...(named ? [named] : []),
     plotted,
+    ...lines.map(({ text, x, y }) => svgElement("text", { x, y, fill: theme.ink, "font-weight": 600 }, text)),
   ).toString();
 }
 

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { forest } from "../figures/forest";
+import { choicesWithOrigin, originOf } from "../figures/origin";
 import { trialPercentiles } from "../figures/trials";
 import { clock, duration, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { LiveCampaign, LiveVerdict, Trial } from "../generated/live";
@@ -80,7 +81,10 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
   const subjects = subjectsOf(shown.current, page);
   // Drawn anew when there are more of them, not with every snapshot.
   const count = shown.current.latencies.reduce((sum, { points }) => sum + points.length, 0);
-  const latencies = useMemo(() => trialPercentiles(shown.current.latencies, subjects), [count, subjects.join("\0")]);
+  const latencies = useMemo(
+    () => choicesWithOrigin(originOf(campaign.origin), trialPercentiles(shown.current.latencies, subjects)),
+    [count, subjects.join("\0"), campaign.origin],
+  );
   return (
     <>
       <Announcer campaign={campaign} />
@@ -237,6 +241,7 @@ function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findi
     const drawn = forest(live, !isOver);
     return {
       ...drawn,
+      origin: originOf(campaign.origin),
       id: "verdicts",
       title: isOver
         ? t("Verdicts")
@@ -244,7 +249,7 @@ function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findi
             count: fewest === most ? fewest : t("{rank} to {worst}", { rank: fewest, worst: most }),
           }),
     };
-  }, [JSON.stringify(campaign.verdicts), findings, isOver]);
+  }, [JSON.stringify(campaign.verdicts), findings, isOver, campaign.origin]);
   if (campaign.verdicts.length === 0) {
     return (
       <section class="card" id="verdicts">

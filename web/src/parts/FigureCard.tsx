@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { csv, type Figure } from "../figures/figure";
+import { signed } from "../figures/origin";
 import type { Theme } from "../theme";
 import { t } from "../words";
 import { Table } from "./Table";
@@ -11,6 +12,22 @@ function save(name: string, type: string, text: string): void {
   const link = Object.assign(document.createElement("a"), { href: url, download: name });
   link.click();
   URL.revokeObjectURL(url);
+}
+
+/** Writes the origin of a figure below what was drawn of it: the picture may leave the page. */
+function sign(drawn: Element, figure: Figure, { ink }: Theme): void {
+  const svg = drawn.tagName === "svg" ? drawn : drawn.querySelector(":scope > svg:last-of-type");
+  if (!svg || !figure.origin) return;
+  const width = Number(svg.getAttribute("width"));
+  const { lines, height } = signed(figure, width, Number(svg.getAttribute("height")));
+  for (const { text, x, y } of lines) {
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    for (const [name, value] of Object.entries({ x, y, fill: ink, "font-weight": 600 })) line.setAttribute(name, String(value));
+    line.textContent = text;
+    svg.append(line);
+  }
+  svg.setAttribute("height", String(height));
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
 }
 
 /** A figure with its table twin and its files. */
@@ -32,6 +49,7 @@ export function FigureCard({ figure, theme }: { figure: Figure; theme: Theme }) 
     if (width === 0) return;
     const options = figure.options({ theme, width });
     const drawn = Plot.plot({ ...options, ariaLabel: figure.title, ariaDescription: figure.reading });
+    sign(drawn, figure, theme);
     // One picture with a description, not hundreds of nameless parts: the table has the numbers.
     for (const part of drawn.querySelectorAll("g[aria-label]")) part.removeAttribute("aria-label");
     for (const svg of [drawn, ...drawn.querySelectorAll("svg")]) {

@@ -10,10 +10,37 @@ use crate::stored::{
     emulated, ended, in_blocks, in_rows, measured, of_each_origin, simulated, unfinished,
 };
 use crate::workbook::Workbook;
-use crate::{drawn, page, read_as_text};
+use crate::{drawn, has_page, page, read_as_text};
 use expect_test::expect_file;
+use figures::{Figures, Theme};
 use model::{Binding, Caveat, CaveatCode, ImportFact, ImportedOrder, NumberOrigin};
 use report::{HAS_PAGE, Language, Page, compare, page_json, premises, view};
+
+#[test]
+fn each_picture_says_in_itself_where_its_numbers_come_from() {
+    if !has_page() {
+        return;
+    }
+    for (campaign, told) in [
+        (simulated(), Some("Simulated: no machine was measured.")),
+        (emulated(), Some("Emulated processor: no figure is that of real hardware.")),
+        (in_blocks(), Some("Imported from ")),
+        (in_rows(), Some("Imported from ")),
+        (measured(), None),
+    ] {
+        let figures = Figures::of(&page_json(&view(&campaign.inputs())).unwrap()).unwrap();
+        assert!(!figures.described().is_empty());
+        for (place, figure) in figures.described().iter().enumerate() {
+            let svg = figures.svg(place, Theme::Light, 700).unwrap();
+            for sentence in ["Simulated: ", "Emulated processor: ", "Imported from "] {
+                let is_told = told.is_some_and(|told| told.starts_with(sentence));
+                let is_drawn = svg.contains(&format!(">{sentence}"));
+                assert_eq!(is_drawn, is_told, "{sentence}{}: {svg}", figure.id);
+            }
+            assert!(told.is_none_or(|told| svg.contains(told)), "{}: {svg}", figure.id);
+        }
+    }
+}
 
 /// What a person reads of a campaign in each format of lines, and what the page and the slides
 /// state of its checks.
