@@ -1,7 +1,7 @@
 //! Grids in words and as columns of text: what every text renderer shows of them.
 
 use crate::emulated::mark;
-use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
+use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio, GridSubject};
 use crate::quantities::{against, direction, percent, tells_percentage, value};
 use crate::verdict_table::{not_known, symbol, symbols};
 use model::{Direction, Findings, Interval, Unit, Verdict};
@@ -13,7 +13,10 @@ const OF_CELLS: &str = noted!(
     "Each cell is the change in percent (× and ÷ from two-fold on), turned so that + and × are better."
 );
 /// What the means of heat maps are.
-pub(super) const OF_RATIOS: &str = noted!(
+const OF_RATIOS: &str =
+    noted!("The row and column `mean` are geometric means of the ratios, without a verdict.");
+/// The same where one of these or other means lacks a cell.
+const OF_PARTIAL_RATIOS: &str = noted!(
     "The row and column `mean` are geometric means of the ratios, without a verdict; (6/7) says \
      that one of seven cells is missing."
 );
@@ -34,8 +37,28 @@ pub(super) fn mean(language: Language) -> &'static str {
     language.word("mean")
 }
 
-/// What the two means are, and which of them may be read.
-pub(super) fn of_means(grid: &Grid, language: Language) -> &'static str {
+/// What the means of a grid's heat maps are.
+pub(super) fn of_ratios(grid: &Grid, language: Language) -> &'static str {
+    let ratios = |one: &GridComparison| {
+        let mut all = one.row_ratios.iter().chain(&one.column_ratios).flatten();
+        all.any(|mean| mean.cells < mean.of)
+    };
+    let means = |one: &GridSubject| {
+        let mut all = one.row_means.iter().chain(&one.column_means).flatten();
+        all.any(GridMean::is_partial)
+    };
+    let is_partial = grid.comparisons.iter().any(ratios) || grid.subjects.iter().any(means);
+    language.word(if is_partial { OF_PARTIAL_RATIOS } else { OF_RATIOS })
+}
+
+/// What the means that are shown are, and which of them may be read.
+pub(super) fn of_means(grid: &Grid, has_arithmetic: bool, language: Language) -> &'static str {
+    if !has_arithmetic {
+        return language.word(
+            "Geometric means give each cell the same weight, whatever its scale; their ratios are \
+             the means of the ratios. They are no verdict.",
+        );
+    }
     let is_speed = grid.direction == Direction::Higher
         && matches!(grid.unit, Unit::PerSecond | Unit::BytesPerSecond);
     if is_speed {
@@ -183,7 +206,7 @@ impl<'a> TextTable<'a> {
         language: Language,
     ) -> Self {
         let axis = if is_by_row { &grid.rows } else { &grid.columns };
-        let column = |subject: &crate::grid::GridSubject| {
+        let column = |subject: &GridSubject| {
             let of = if is_by_row { &subject.row_means } else { &subject.column_means };
             let cell = |mean: &Option<GridMean>| {
                 let [geometric, arithmetic] = means(mean.as_ref(), grid.unit, language);

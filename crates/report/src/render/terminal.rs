@@ -282,7 +282,7 @@ impl Screen<'_> {
             }
             self.paragraph(&grid::legend(drawn, &report.findings, language), "", DIM)?;
             if drawn.comparisons.iter().any(|one| !one.row_ratios.is_empty()) {
-                self.paragraph(language.word(grid::OF_RATIOS), "", DIM)?;
+                self.paragraph(grid::of_ratios(drawn, language), "", DIM)?;
             }
             let has_means = drawn.subjects.iter().any(|subject| !subject.row_means.is_empty());
             if has_means && !(drawn.is_emulated && self.hides_absolute) {
@@ -313,7 +313,7 @@ impl Screen<'_> {
                 self.text_table(&TextTable::of_means(drawn, is_by_row, which, language))?;
             }
         }
-        self.paragraph(grid::of_means(drawn, language), "", DIM)
+        self.paragraph(grid::of_means(drawn, kinds == 2, language), "", DIM)
     }
 
     fn text_table(&mut self, table: &TextTable<'_>) -> io::Result<()> {

@@ -187,6 +187,27 @@ fn heat_maps_and_means_fit_80_columns_and_plain_ascii() {
 }
 
 #[test]
+fn legends_speak_of_missing_cells_and_of_arithmetic_means_only_where_some_are_shown() {
+    let mut whole = grid();
+    whole.plan.subjects.retain(|one| one.id != "kyber");
+    whole.findings.findings.retain(|one| one.question.subject != "kyber");
+    let others =
+        grid().records.iter().filter(|one| one.subject.as_str() != "kyber").cloned().collect();
+    whole.records = others;
+    for (campaign, is_partial) in [(grid(), true), (whole, false)] {
+        for (format, is_verbose, has_arithmetic) in
+            [("terminal", false, false), ("terminal", true, true), ("markdown", false, true)]
+        {
+            let text = drawn(&campaign, format, Page { is_verbose, ..page(4_000) });
+            assert_eq!(text.contains("(6/7) says"), is_partial, "{format}: {text}");
+            let is_told = text.contains("The arithmetic mean follows");
+            assert_eq!(is_told, has_arithmetic, "{format}: {text}");
+            assert!(text.contains("geometric means of the ratios, without a verdict"), "{text}");
+        }
+    }
+}
+
+#[test]
 fn colours_follow_the_verdicts_and_change_no_text() {
     let coloured = drawn(&grid(), "terminal", Page { is_colour: true, ..page(80) });
     let cell = coloured.lines().find(|line| line.contains("×11.5")).unwrap();

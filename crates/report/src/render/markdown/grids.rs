@@ -1,7 +1,7 @@
 //! The grids of a campaign as Markdown: heat maps, values, means over rows and columns.
 
 use super::super::grid::{
-    OF_RATIOS, heading, heat, heat_mean, legend, mean, means, missing, of_means, pair,
+    heading, heat, heat_mean, legend, mean, means, missing, of_means, of_ratios, pair,
 };
 use super::{cell, plain};
 use crate::grid::{Axis, Grid, GridComparison, GridEffect, GridMean, GridSubject};
@@ -22,7 +22,7 @@ pub(super) fn grids(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             of_intervals(grid, language)
         )?;
         let has_means = grid.comparisons.iter().any(|one| !one.row_ratios.is_empty());
-        writeln!(output, "{}\n", if has_means { language.word(OF_RATIOS) } else { "" })?;
+        writeln!(output, "{}\n", if has_means { of_ratios(grid, language) } else { "" })?;
         for comparison in &grid.comparisons {
             heat_map(grid, comparison, language, output)?;
         }
@@ -35,7 +35,7 @@ pub(super) fn grids(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         if grid.subjects.iter().any(|subject| !subject.row_means.is_empty()) {
             mean_table(grid, true, language, output)?;
             mean_table(grid, false, language, output)?;
-            writeln!(output, "{}\n", of_means(grid, language))?;
+            writeln!(output, "{}\n", of_means(grid, true, language))?;
         }
     }
     Ok(())

@@ -63,7 +63,7 @@ pub(super) fn write_means(
         other = other.name,
         unit = stored_unit(grid.unit)
     ))?;
-    rows.note(of_means(grid, language))?;
+    rows.note(of_means(grid, true, language))?;
     rows.note(language.word(
         "Where the number of cells says `6 of 7`, the mean is over those 6 and cannot be held \
          against one over 7.",
