@@ -241,12 +241,17 @@ fn outliers(pairs: &Pairs) -> Option<Caveat> {
         .filter_map(|position| pairs.blocks.get(*position))
         .map(|block| (block.block + 1).to_string())
         .collect();
-    (!blocks.is_empty()).then(|| {
-        Caveat::new(
-            CaveatCode::Outlier,
-            format!("block {} lies far from the others and is kept", blocks.join(", ")),
-        )
-    })
+    Some(Caveat::new(CaveatCode::Outlier, far_blocks(&blocks)?))
+}
+
+fn far_blocks(blocks: &[String]) -> Option<String> {
+    match blocks {
+        [] => None,
+        [only] => Some(format!("block {only} lies far from the others and is kept")),
+        several => {
+            Some(format!("blocks {} lie far from the others and are kept", several.join(", ")))
+        }
+    }
 }
 
 fn clamped(pairs: &Pairs) -> Option<Caveat> {
@@ -284,5 +289,20 @@ mod tests {
         assert!(raised.contains(&format!("above {MOST_CORRELATED};")), "{raised}");
         let withheld = format!("[beyond {MOST_CORRELATED} no verdict is given](#m-obstacles)");
         assert!(METHOD.contains(rule) && METHOD.contains(&withheld), "{withheld}");
+    }
+
+    #[test]
+    fn blocks_far_from_the_others_are_told_in_the_singular_and_the_plural() {
+        let told = |blocks: &[&str]| {
+            let blocks: Vec<String> = blocks.iter().map(|block| (*block).to_owned()).collect();
+            far_blocks(&blocks)
+        };
+        let [one, two] = [
+            "block 2 lies far from the others and is kept",
+            "blocks 1, 2 lie far from the others and are kept",
+        ];
+        assert_eq!(told(&["2"]).as_deref(), Some(one));
+        assert_eq!(told(&["1", "2"]).as_deref(), Some(two));
+        assert_eq!(told(&[]), None);
     }
 }

@@ -86,11 +86,7 @@ impl Samples<'_> {
             rows.truncate(TOLD_AT_MOST);
             rows.push("..".to_owned());
         }
-        let detail = format!(
-            "the value in row {} of the file's order lies far from the others and is kept",
-            rows.join(", ")
-        );
-        (!rows.is_empty()).then(|| Caveat::new(CaveatCode::Outlier, detail))
+        Some(Caveat::new(CaveatCode::Outlier, far_rows(&rows)?))
     }
 
     /// How ranks say something else than the t: the median shift (Hodges and Lehmann 1963) lies apart
@@ -179,6 +175,19 @@ fn shows_the_same(test: &TTest, wider: &TTest, theta: f64, alpha: f64) -> bool {
         && (!is_below(test.p_equivalence(theta)) || is_below(wider.p_equivalence(theta)))
 }
 
+fn far_rows(rows: &[String]) -> Option<String> {
+    match rows {
+        [] => None,
+        [only] => Some(format!(
+            "the value in row {only} of the file's order lies far from the others and is kept"
+        )),
+        several => Some(format!(
+            "the values in rows {} of the file's order lie far from the others and are kept",
+            several.join(", ")
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,6 +269,15 @@ mod tests {
             assert_eq!(detail(&finding, code), None);
         }
         assert_eq!(finding.obstacle, None);
+    }
+
+    #[test]
+    fn values_far_from_the_others_are_told_in_the_plural() {
+        let told = far_rows(&["3".to_owned(), "10".to_owned()]);
+        let plural =
+            "the values in rows 3, 10 of the file's order lie far from the others and are kept";
+        assert_eq!(told.as_deref(), Some(plural));
+        assert_eq!(far_rows(&[]), None);
     }
 
     #[test]
