@@ -108,8 +108,9 @@ fn directions(turned: &BTreeSet<String>, plan: &Plan) -> Option<String> {
 fn columns(left_out: &BTreeSet<String>) -> Option<String> {
     let names: Vec<&str> = left_out.iter().map(String::as_str).collect();
     (!names.is_empty()).then(|| {
+        let verb = if names.len() == 1 { "is" } else { "are" };
         format!(
-            "which columns of numbers are metrics was given together with the data: left out are {}",
+            "which columns of numbers are metrics was given together with the data: {} {verb} left out",
             named(&names)
         )
     })
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(
             left_out("p99", &measured),
             [
-                "which columns of numbers are metrics was given together with the data: left out are p99"
+                "which columns of numbers are metrics was given together with the data: p99 is left out"
             ]
         );
         // Numbers of rows and runs, times, words, and what hardly varies.
