@@ -11,7 +11,7 @@ import { duration } from "../src/format";
 import type { SampleLimits } from "../src/generated/live";
 import type { Finding } from "../src/generated/page";
 import { routeOf } from "../src/live/App";
-import { design, differing, matched } from "../src/live/Compare";
+import { design, differing, matched, readingOf } from "../src/live/Compare";
 import { tiles } from "../src/live/Health";
 import { stripOf } from "../src/live/RunQueues";
 import { type Column, sorted } from "../src/parts/SortTable";
@@ -193,6 +193,14 @@ describe("two campaigns", () => {
     expect(left).not.toHaveProperty(`levels of ${one.subjects[0]?.id}`);
     expect(left).toMatchObject({ venue: "host", confidence: "95 %", numbers: "measured" });
     expect(Object.values(left).join()).not.toContain("[object");
+  });
+
+  test("have the level of those findings that have an interval, and none where none has one", () => {
+    const [one] = golden("measured").findings.filter(({ effect }) => effect !== null);
+    if (!one) throw new Error("it has an effect");
+    const without: Finding = { ...one, effect: null, alpha: 0.3 };
+    expect(readingOf([{ ...one, alpha: 0.05 }, without])).toContain("with 95 % intervals");
+    for (const findings of [[], [without]]) expect(readingOf(findings)).toBe("Turned so that above 0 % is better.");
   });
 
   test("differ where they do not say the same", () => {

@@ -1,4 +1,4 @@
-import { confidence, estimate, ofShare, strengthAndVerdict, VERDICT_SYMBOLS } from "../format";
+import { confidence, estimate, hasNoWidth, ofShare, strengthAndVerdict, VERDICT_SYMBOLS } from "../format";
 import type { Finding } from "../generated/page";
 import type { Page } from "../model";
 import { FewBoots, levelsOf } from "../parts/Facts";
@@ -129,6 +129,14 @@ function Premises({ page }: { page: Page }) {
   );
 }
 
+/** What the numbers and bars of these findings are: the level is that of those that have an interval. */
+export function readingOf(findings: Finding[]): string {
+  const barred = findings.filter(({ effect }) => effect !== null && !hasNoWidth(effect));
+  return barred.length === 0
+    ? t("Turned so that above 0 % is better.")
+    : t("Turned so that above 0 % is better, with {level} intervals; bars have one scale.", { level: confidence(barred) });
+}
+
 /** Two campaigns side by side. What differs between them was not drawn by lot, so nothing is judged. */
 export function Compare({ names }: { names: [string, string] }) {
   const one = useFetched<Page>(campaignPath(names[0]));
@@ -161,9 +169,7 @@ export function Compare({ names }: { names: [string, string] }) {
           <section class="card" id="matched">
             <h2>{t("Effects")}</h2>
             <p class="reading">
-              {t("Turned so that above 0 % is better, with {level} intervals; bars have one scale.", {
-                level: confidence([...one.data.findings, ...other.data.findings]),
-              })}
+              {readingOf([...one.data.findings, ...other.data.findings])}
             </p>
             <Effects names={names} rows={matched(one.data.findings, other.data.findings)} />
           </section>
