@@ -102,9 +102,13 @@ pub(crate) fn neighbour_limits(count: f64) -> [f64; 2] {
 }
 
 /// A lag-one correlation of so many values without its bias: a short series shows less of it than
-/// there is (Marriott and Pope 1954).
+/// there is, ρ − (1 + 4ρ)/n where the mean is that of the series (Marriott and Pope 1954, of sums
+/// that are not divided by their numbers of terms). Of up to four values it is 0.
 pub(crate) fn corrected_correlation(count: f64, lag: f64) -> f64 {
-    (lag + (1.0 + 3.0 * lag) / count).clamp(-MOST_CORRECTED, MOST_CORRECTED)
+    if count <= 4.0 {
+        return 0.0;
+    }
+    ((count * lag + 1.0) / (count - 4.0)).clamp(-MOST_CORRECTED, MOST_CORRECTED)
 }
 
 /// The effective number of so many values of this corrected correlation, which is above 0.
@@ -280,7 +284,7 @@ mod tests {
         for told in [
             format!("below −1/B − {Z_99} s"),
             format!("z = {LEAST_ALIKE} + {LEAST_ALIKE_OF_FEW}/B², at most {MOST_ALIKE}."),
-            format!("r = r₁ + (1 + 3 r₁)/B, at most {MOST_CORRECTED}."),
+            format!("r = (B r₁ + 1)/(B − 4), at most {MOST_CORRECTED}."),
             format!("at n_eff ≤ {LEAST_EFFECTIVE} there is no test"),
         ] {
             assert!(rule.contains(&told), "{told}: {rule}");

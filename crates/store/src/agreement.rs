@@ -589,7 +589,7 @@ mod tests {
         let directory = finished(results.path());
         let documents: [(&str, &[&str], &str); 2] = [
             ("plan.json", &model::PLAN_FORMATS, model::PLAN_FORMAT),
-            ("state.json", &crate::documents::STATE_FORMATS, crate::documents::STATE_FORMAT),
+            ("state.json", &crate::documents::STATE_FORMATS, STATE_FORMAT),
         ];
         for (name, known, written) in documents {
             for format in known {
