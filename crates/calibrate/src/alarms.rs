@@ -125,7 +125,7 @@ fn of_values() -> Vec<Fault> {
     vec![
         // Ten blocks hardly show it, but more often than where there is none.
         of(CaveatCode::Autocorr, "an effect that wanders, rho 0.5", 10, |_| wandering(0.5))
-            .told_at_least(0.03),
+            .told_at_least(0.08),
         of(CaveatCode::Autocorr, "an effect that wanders, rho 0.8", 40, |_| wandering(0.8))
             .told_at_least(0.96),
         of(CaveatCode::CarryOver, "a carry-over of 5 %", 40, |_| left_behind_by_one(0.05)),

@@ -14,6 +14,7 @@ mod clearly;
 mod draws;
 mod equivalence;
 mod false_positives;
+mod import_coverage;
 mod imported_tables;
 mod imports;
 mod mixed_kinds;
@@ -75,6 +76,7 @@ pub fn cells(only: &str) -> Vec<CalibrationCell> {
         clearly::cells,
         answers::cells,
         imports::cells,
+        import_coverage::cells,
     ] {
         cells.extend(of_target());
     }

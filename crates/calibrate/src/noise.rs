@@ -127,8 +127,7 @@ fn cases() -> Vec<NoiseCase> {
             .for_comparison(),
         NoiseCase::of("an effect that wanders, rho 0.8, 10 blocks", 10, |_| wandering(0.8))
             .for_comparison(),
-        NoiseCase::of("an effect that wanders, rho 0.5, 40 blocks", 40, |_| wandering(0.5))
-            .for_comparison(),
+        NoiseCase::of("an effect that wanders, rho 0.5, 40 blocks", 40, |_| wandering(0.5)),
         NoiseCase::of("an effect that wanders, rho 0.8, 40 blocks", 40, |_| wandering(0.8)),
         NoiseCase::of("an effect of 1 % of each boot, one boot, 10 blocks", 10, |_| by_boot(100))
             .for_comparison(),

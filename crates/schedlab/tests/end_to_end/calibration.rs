@@ -179,6 +179,10 @@ const WANDERS_05: &str = "different: an effect that wanders, rho 0.5, 10 blocks"
 const WANDERS_08: &str = "different: an effect that wanders, rho 0.8, 10 blocks";
 const WANDERS_05_OF_40: &str = "different: an effect that wanders, rho 0.5, 40 blocks";
 const WANDERS_08_OF_40: &str = "different: an effect that wanders, rho 0.8, 40 blocks";
+const FOLLOW_05: &str = "different: runs that follow the past, rho 0.5, 10 of each";
+const FOLLOW_08: &str = "different: runs that follow the past, rho 0.8, 10 of each";
+const FOLLOW_05_OF_40: &str = "different: runs that follow the past, rho 0.5, 40 of each";
+const FOLLOW_08_OF_40: &str = "different: runs that follow the past, rho 0.8, 40 of each";
 const FELT_BY_ONE: &str = "different: carry-over of 3 % that one arm alone feels, 10 blocks";
 const FELT_BY_ONE_OF_40: &str = "different: carry-over of 3 % that one arm alone feels, 40 blocks";
 const HIDDEN_FROM_ONE: &str =
@@ -200,10 +204,12 @@ const CITED: &[Citation] = &[
     ),
     ("an effect that each boot has of its own, in one boot (# %)", 1, &[OWN_BOOTS]),
     ("equal subjects differ in # of 100 campaigns of ten blocks in one boot", 1, &[OWN_BOOTS]),
+    ("follows its own past, in ten blocks (# to # %)", 1, &[WANDERS_03, WANDERS_08]),
+    ("that follow theirs, ten of each (# and # %)", 1, &[FOLLOW_05, FOLLOW_08]),
     (
-        "or in ten blocks (# to # %, and # % of 40 blocks at rho 0.5)",
-        1,
-        &[WANDERS_03, WANDERS_08, WANDERS_05_OF_40],
+        "in # and # of 100 tables at a correlation of 0.5 and 0.8, of 40 executions of each in # and #",
+        0,
+        &[FOLLOW_05, FOLLOW_08, FOLLOW_05_OF_40, FOLLOW_08_OF_40],
     ),
     (
         "(# % *better* or *worse* of equal subjects, # % *equivalent* at the margin)",
@@ -342,8 +348,9 @@ fn rows_without_a_target_are_usual_methods_and_what_so_few_blocks_cannot_show() 
         WANDERS_03,
         WANDERS_05,
         WANDERS_08,
-        WANDERS_05_OF_40,
         OWN_BOOTS,
+        FOLLOW_05,
+        FOLLOW_08,
     ];
     assert_eq!(of_ours.collect::<Vec<&str>>(), known);
 }
