@@ -19,6 +19,7 @@ mod emulated;
 mod explain;
 mod few_boots;
 mod grid;
+mod growing_width;
 mod inputs;
 mod ladder;
 mod observed;

@@ -1,7 +1,8 @@
 //! What a terminal would obey, made visible instead, and lines that never run over.
 
+use crate::growing_width::GrowingWidth;
 use crate::render::Page;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 /// Text in which nothing moves the cursor, changes a colour or turns the order of letters
 /// round (Unicode TR9): each such character becomes a sign of one column. A campaign of somebody
@@ -58,7 +59,7 @@ fn folded(text: &str, width: usize) -> String {
 }
 
 fn fold(line: &str, width: usize, folded: &mut String) {
-    let mut shown = String::new();
+    let mut shown = GrowingWidth::default();
     let mut rest = line.chars();
     while let Some(letter) = rest.next() {
         if letter == '\u{1b}' {
@@ -71,12 +72,10 @@ fn fold(line: &str, width: usize, folded: &mut String) {
             }
             continue;
         }
-        shown.push(letter);
-        // A sequence may be wider than its characters, so all of the line is measured; what is
-        // put on the next line begins there anew.
-        if shown.width() > width {
+        // What is put on the next line begins there anew.
+        if shown.push(letter) > width {
             folded.push('\n');
-            shown.clear();
+            shown = GrowingWidth::default();
             if letter.width().unwrap_or(0) == 0 {
                 continue;
             }
