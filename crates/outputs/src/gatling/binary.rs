@@ -2,7 +2,7 @@
 //! are written once and then referred to by a number.
 
 use super::{
-    BINARY, Log, LoggedError, LoggedRequest, Names, REMEDY, Texts, message, one_line, understood,
+    BINARY, Log, LoggedError, LoggedRequest, Names, REMEDY, message, one_line, understood,
 };
 use crate::trouble::Trouble;
 use std::fmt;
@@ -25,20 +25,20 @@ const MOST_GROUPS: u32 = 100;
 pub(super) fn parse(bytes: &[u8]) -> Result<Log, Trouble> {
     let mut reader = Reader { bytes, place: 0, texts: Vec::new() };
     let (mut log, scenarios) = run(&mut reader)?;
-    let (mut names, mut messages) = (Names::default(), Texts::default());
+    let mut names = Names::default();
     while reader.place < bytes.len() {
         let from = reader.place;
         match reader.byte("a record's type")? {
             REQUEST => {
-                let request = request(&mut reader, &mut names, &mut messages)?;
+                let request = request(&mut reader, &mut names)?;
                 log.requests.push(request.map_err(|cause| at(from, format!("a request {cause}")))?);
             }
             USER => user(&mut reader, &mut log, scenarios)?,
             GROUP => group(&mut reader)?,
             ERROR => {
-                let text = reader.shared_text("an error's message")?;
+                let message = reader.shared_text("an error's message")?.message;
                 let at_ms = reader.moment("an error's moment")?;
-                log.errors.push(LoggedError { at_ms, message: messages.shared(message(&text)) });
+                log.errors.push(LoggedError { at_ms, message });
             }
             other => {
                 return Err(at(from, format!("a record of type {other} is not understood")));
@@ -94,16 +94,15 @@ fn run(reader: &mut Reader<'_>) -> Result<(Log, u32), Trouble> {
 fn request(
     reader: &mut Reader<'_>,
     names: &mut Names,
-    messages: &mut Texts,
 ) -> Result<Result<LoggedRequest, String>, Trouble> {
     let groups = groups(reader)?;
-    let name = reader.shared_text("a request's name")?;
+    let name = reader.shared_text("a request's name")?.text;
     let start_ms = reader.moment("a request's beginning")?;
     let end_ms = reader.moment("a request's end")?;
     let is_ok = reader.flag("a request's status")?;
-    let text = reader.shared_text("a request's message")?;
+    let message = reader.shared_text("a request's message")?.message;
     Ok(names.of(&groups, &name).and_then(|name| {
-        let failure = (!is_ok).then(|| messages.shared(message(&text)));
+        let failure = (!is_ok).then_some(message);
         LoggedRequest::new(name, (start_ms, end_ms), failure)
     }))
 }
@@ -140,7 +139,7 @@ fn groups(reader: &mut Reader<'_>) -> Result<Vec<Arc<str>>, Trouble> {
         let cause = format!("there are {count} groups in each other (limit GATLING_GROUPS)");
         return Err(at(from, cause));
     }
-    (0..count).map(|_| reader.shared_text("a group's name")).collect()
+    (0..count).map(|_| reader.shared_text("a group's name").map(|shared| shared.text)).collect()
 }
 
 /// Trouble at a byte, from 0.
@@ -157,7 +156,25 @@ struct Reader<'b> {
     bytes: &'b [u8],
     place: usize,
     /// Number 1 first.
-    texts: Vec<Arc<str>>,
+    texts: Vec<SharedText>,
+}
+
+/// A text that is written once and then referred to.
+#[derive(Clone)]
+struct SharedText {
+    text: Arc<str>,
+    /// As the message of a failure. Thousands of requests may refer to a text of 64 KiB, which is
+    /// trimmed once for all of them.
+    message: Arc<str>,
+}
+
+impl SharedText {
+    fn new(text: &str) -> Self {
+        let text: Arc<str> = one_line(text).into();
+        let message = message(&text);
+        let message = if *message == *text { text.clone() } else { message.into() };
+        Self { text, message }
+    }
 }
 
 impl<'b> Reader<'b> {
@@ -251,12 +268,12 @@ impl<'b> Reader<'b> {
     }
 
     /// A text that is written, or referred to by the negative of its number.
-    fn shared_text(&mut self, what: &str) -> Result<Arc<str>, Trouble> {
+    fn shared_text(&mut self, what: &str) -> Result<SharedText, Trouble> {
         let from = self.place;
         let number = i64::from(self.integer(what)?);
         let next = self.texts.len() as i64 + 1;
         if number == next {
-            let text: Arc<str> = one_line(&self.text(what)?).into();
+            let text = SharedText::new(&self.text(what)?);
             self.texts.push(text.clone());
             return Ok(text);
         }
@@ -265,5 +282,51 @@ impl<'b> Reader<'b> {
             let cause = format!("{what} is text {number}, and the next is {next}");
             at(from, cause)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number of a log.
+    fn number(number: i32) -> [u8; 4] {
+        number.to_be_bytes()
+    }
+
+    /// A text of a log: its length, its letters, and how they are written.
+    fn text(letters: &str) -> Vec<u8> {
+        let length = number(i32::try_from(letters.len()).unwrap());
+        [&length[..], letters.as_bytes(), &[LATIN_1][..]].concat()
+    }
+
+    #[test]
+    fn a_message_of_64_kib_is_trimmed_once_for_all_requests_that_refer_to_it() {
+        let requests = 50_000;
+        let mut log = vec![RUN];
+        log.extend(text("3.13.0"));
+        log.extend(text("sim.X"));
+        log.extend(1_700_000_000_000_i64.to_be_bytes());
+        // No description, no scenario and no assertion.
+        log.extend([0; 12]);
+        for at in 0..requests {
+            let texts = match at {
+                0 => [
+                    [&number(1)[..], &text("r")[..]].concat(),
+                    [&number(2)[..], &text(&" ".repeat(65_535))[..]].concat(),
+                ],
+                _ => [number(-1).to_vec(), number(-2).to_vec()],
+            };
+            let [name, message] = texts;
+            log.push(REQUEST);
+            log.extend(number(0));
+            log.extend(name);
+            log.extend([number(at), number(at)].concat());
+            log.push(0);
+            log.extend(message);
+        }
+        let log = parse(&log).unwrap();
+        assert_eq!(log.requests.len(), requests as usize);
+        assert!(log.requests.iter().all(|one| one.failure.as_deref() == Some("no message")));
     }
 }
