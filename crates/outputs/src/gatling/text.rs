@@ -1,13 +1,16 @@
 //! The log as text: a record in each line, with a tab between its columns.
 
 use super::{
-    Log, LoggedError, LoggedRequest, Names, REMEDY, TEXT, Texts, message, one_line, understood,
+    LONGEST_NAME, Log, LoggedError, LoggedRequest, Names, REMEDY, TEXT, Texts, message, one_line,
+    understood,
 };
 use crate::trouble::Trouble;
 
 /// Words of records, and how many columns each has with it.
 const RECORDS: [(&str, usize); 6] =
     [("ASSERTION", 2), ("RUN", 6), ("REQUEST", 7), ("USER", 4), ("GROUP", 6), ("ERROR", 3)];
+/// As many as the longest of them has.
+const MOST_COLUMNS: usize = 7;
 
 pub(super) fn parse(bytes: &[u8]) -> Result<Log, Trouble> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -41,13 +44,14 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Log, Trouble> {
 
 /// The columns of a record, the first of which says what it is.
 fn columns(line: &str) -> Result<Vec<&str>, String> {
-    let columns: Vec<&str> = line.split('\t').collect();
+    // A line may have millions of columns, of which none is held but those that a record has.
+    let columns: Vec<&str> = line.split('\t').take(MOST_COLUMNS).collect();
     let Some((word, count)) = RECORDS.iter().find(|(word, _)| *word == columns[0]) else {
         let word = super::shown(columns[0]);
         return Err(format!("is a record `{word}`, which is not understood"));
     };
-    if columns.len() != *count {
-        let found = columns.len();
+    let found = 1 + line.bytes().filter(|byte| *byte == b'\t').count();
+    if found != *count {
         let cause = format!("is a record {word} of {found} columns instead of {count}");
         let is_split = *word == "REQUEST" && found > *count;
         let why = if is_split { "; a tab in a name, which Gatling does not escape?" } else { "" };
@@ -80,7 +84,9 @@ fn record(
     let moment = |column: &str| moment(column, log.started_unix_ms);
     match columns[0] {
         "REQUEST" => {
-            let groups: Vec<&str> = columns[1].split(',').filter(|name| !name.is_empty()).collect();
+            let groups = columns[1].split(',').filter(|name| !name.is_empty());
+            // One more than is read: those of a longer name are refused by its length.
+            let groups: Vec<&str> = groups.take(LONGEST_NAME + 1).collect();
             let name = names
                 .of(&groups, columns[2])
                 .map_err(|cause| format!("is a request that {cause}"))?;

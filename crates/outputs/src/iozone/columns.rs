@@ -22,6 +22,8 @@ const HEADINGS: [(&str, Operation); 13] = [
     ("freread", Operation::Refread),
 ];
 const FEWEST: usize = 9;
+/// Words of a line that are held: one more than a row has. A line may have millions.
+const MOST_WORDS: usize = 2 + HEADINGS.len() + 1;
 
 /// Where the columns end.
 pub(super) struct Columns {
@@ -87,11 +89,14 @@ impl Columns {
     }
 }
 
-/// Words, each with the place after its last byte.
+/// The first words, each with the place after its last byte.
 fn words(line: &str) -> Vec<(usize, &str)> {
     let mut words = Vec::new();
     let mut end = 0;
     for word in line.split(char::is_whitespace) {
+        if words.len() == MOST_WORDS {
+            break;
+        }
         let next = end + word.len();
         if !word.is_empty() {
             words.push((next, word));
@@ -133,5 +138,8 @@ mod tests {
             assert_eq!(found.as_deref(), Some(cause), "{line}");
         }
         assert!(Columns::of("kB reclen write").is_none());
+        let many = format!("{HEADING} fwrite frewrite fread freread");
+        assert!(Columns::of(&many).is_some());
+        assert!(Columns::of(&format!("{many} write")).is_none());
     }
 }

@@ -34,6 +34,8 @@ const NO_SETTINGS: [&str; 8] = [
 ];
 /// No heading has so many lines.
 const MOST_SETTINGS: usize = 40;
+/// No line that is understood has so many words; of one with millions no more are held.
+const MOST_WORDS: usize = 16;
 
 /// What was read so far.
 struct Reader {
@@ -68,6 +70,11 @@ impl Phase {
         let is_above = |(lowest, mean): (f64, f64)| lowest > mean * 1.001;
         self.lowest == Some(0.0) || self.lowest.zip(self.mean).is_some_and(is_above)
     }
+}
+
+/// The first words of a line.
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().take(MOST_WORDS).collect()
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Result<IozoneReport, Trouble> {
@@ -131,7 +138,7 @@ impl Reader {
 
     /// What iozone says before it begins.
     fn heading(&mut self, line: &str, lower: &str) -> Result<(), String> {
-        let words: Vec<&str> = lower.split_whitespace().collect();
+        let words = words(lower);
         if self.has_begun {
             self.setting(lower);
         }
@@ -199,7 +206,7 @@ impl Reader {
     }
 
     fn throughput(&mut self, number: u64, line: &str, lower: &str) -> Result<(), String> {
-        let words: Vec<&str> = lower.split_whitespace().collect();
+        let words = words(lower);
         match words.as_slice() {
             ["throughput", "test", "with", ..] => return self.mode(self.report.mode),
             ["each", _, "writes", "a", file, unit, "file", "in", record, "kbyte", "records"]
@@ -231,8 +238,7 @@ impl Reader {
             return Err(format!("{} processes, in a test with others", shown(count)));
         }
         let (what, value) = line.split_once('=').ok_or("the line is cut off")?;
-        let label: Vec<&str> = what.split_whitespace().skip(5).collect();
-        let label = label.join(" ");
+        let label = words(what).get(5..).unwrap_or_default().join(" ");
         let operation = Operation::of_label(&label)
             .ok_or_else(|| format!("`{}` is no operation", shown(&label)))?;
         let rate = rate(self.value(value)?).map(|rate| rate * self.scale())?;
@@ -253,7 +259,7 @@ impl Reader {
             RateUnit::BytesPerSecond => "kb/sec",
             RateUnit::OperationsPerSecond => "ops/sec",
         };
-        let words: Vec<&str> = text.split_whitespace().collect();
+        let words = words(text);
         let [number, unit] = words.as_slice() else {
             return Err("the line is cut off".to_owned());
         };
@@ -282,7 +288,7 @@ impl Reader {
         let record_bytes = self.record_bytes.ok_or_else(missing)?;
         let file_bytes = self.file_bytes.ok_or_else(missing)?;
         let (_, value) = lower.split_once('=').ok_or("the line is cut off")?;
-        let words: Vec<&str> = value.split_whitespace().collect();
+        let words = words(value);
         let (number, bytes) = match words.as_slice() {
             [number, "kb"] => (*number, KILOBYTE as f64),
             [number, "ops"] => (*number, record_bytes as f64),

@@ -469,6 +469,37 @@ fn every_importer_answers_large_and_deep_input_within_its_memory() {
 }
 
 #[test]
+fn a_line_of_millions_of_columns_or_words_is_answered_within_its_memory() {
+    let bench = Bench::new();
+    let path = bench.path().join("line");
+    let first = format!("a={}", text(&path));
+    let other = bench.path().join("other");
+    fs::write(&other, "x\n").unwrap();
+    let other = format!("b={}", text(&other));
+    let run = "RUN\tsim.X\tx\t1700000000000\t \t3.10.3\nREQUEST\t";
+    let banner = "Iozone: Performance Test of File I/O\n";
+    let end = "\tr\t1700000000001\t1700000000002\tOK\t \n";
+    let patterns: [(&str, &str, &[u8], &str); 3] = [
+        ("gatling", run, b"\t", "\n"),
+        ("gatling", run, b"g,", end),
+        ("iozone", banner, b"w ", "\n"),
+    ];
+    for (id, begin, pattern, end) in patterns {
+        repeated(&path, begin.as_bytes(), pattern, 64 << 20);
+        let mut file = File::options().append(true).open(&path).unwrap();
+        file.write_all(end.as_bytes()).unwrap();
+        let case = Case {
+            what: id,
+            size_bytes: size(&path),
+            arguments: &["import", id, &first, &other],
+            codes: &[2],
+            word: "cannot",
+        };
+        check(&bench, &case);
+    }
+}
+
+#[test]
 fn experiments_and_mappings_of_any_depth_are_answered_within_their_memory() {
     let bench = Bench::new();
     let path = bench.path().join("deep.toml");
