@@ -32,16 +32,16 @@ const LEAST_DISTINCT: usize = 10;
 
 /// Beyond this correlation of neighbours, corrected for their number, no verdict is given: the
 /// effective number is too uncertain to widen by. Of equal subjects whose effect follows its own past
-/// by 0.5, 40 values are then called different in 6 of 100 campaigns, widened alone in 7 (own
+/// by 0.5, 40 values are then called different in 5 of 100 campaigns, widened alone in 7 (own
 /// simulation).
 const MOST_CORRELATED: f64 = 0.4;
 /// No series resembles its past by more than this, whatever the correction says.
 const MOST_CORRECTED: f64 = 0.95;
 /// Standard deviations of r1 by which neighbours may resemble each other: this, and a part that
 /// falls with the square of the number of values. Of independent values 0.8 of 100 series of ten
-/// exceed it, 2.8 of 20, 3.3 of 24 and 3.8 of 40; up to 23 values all that exceed it are above
-/// [`MOST_CORRELATED`], and of up to 11 none has more than two effective values (own simulation,
-/// 100,000 series of each number).
+/// exceed it, 2.8 of 20, 3.3 of 24 and 3.8 of 40; up to 26 values all that exceed it are above
+/// [`MOST_CORRELATED`] once they are corrected, and of up to 13 none has more than two effective values
+/// (own simulation, 100,000 series of each number).
 const LEAST_ALIKE: f64 = 1.75;
 const LEAST_ALIKE_OF_FEW: f64 = 60.0;
 /// Of six values more can never be seen.
