@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Timeline } from "../src/generated/page";
-import { classColours, draw, layoutOf, stepOf } from "../src/timeline/draw";
+import { classColours, draw, heightOf, layoutOf, stepOf } from "../src/timeline/draw";
 import { between, ranAt, read, totalOf } from "../src/timeline/slices";
 import { inside, zoomed } from "../src/timeline/TimelineCard";
 import { light } from "../src/theme";
@@ -113,7 +113,7 @@ describe("drawing", () => {
         found.set(this.fillStyle, (found.get(this.fillStyle) ?? 0) + Math.abs(twice) / 2);
       },
     };
-    const scene = { timeline, slices: read(bytes, timeline), theme: light, view, focus: null };
+    const scene = { timeline, slices: read(bytes, timeline), theme: light, view, focus: null, origin: [] };
     draw(pen as unknown as CanvasRenderingContext2D, scene, layoutOf(1060, 34));
     return found;
   }
@@ -130,6 +130,29 @@ describe("drawing", () => {
       below += ran[kind]!;
       expect(filled.get(colour)! / ((below / timeline.span) * 1000 * height)).toBeCloseTo(1, 3);
     });
+  });
+
+  test("the picture says below its rows where its numbers come from, where no real machine was measured", () => {
+    const { timeline, bytes } = timelineOf(40);
+    const slices = read(bytes, timeline);
+    for (const [width, row] of [[1060, 34], [358, 16]] as const) {
+      const layout = layoutOf(width, row);
+      const foot = layout.top + CPUS * row;
+      const texts = (origin: readonly string[]): { text: string; y: number }[] => {
+        const found: { text: string; y: number }[] = [];
+        const pen = {
+          clearRect() {}, fillRect() {}, beginPath() {}, moveTo() {}, lineTo() {}, closePath() {}, fill() {},
+          fillText: (text: string, _: number, y: number) => void found.push({ text, y }),
+        };
+        draw(pen as unknown as CanvasRenderingContext2D, { timeline, slices, theme: light, view: [0, timeline.span], focus: null, origin }, layout);
+        return found.filter(({ y }) => y > foot);
+      };
+      const origin = ["Imported from a.csv (csv).", "Simulated: no machine was measured."];
+      expect(texts([])).toEqual([]);
+      expect(texts(origin).map(({ text }) => text)).toEqual(origin);
+      expect(heightOf({ timeline, origin: [] }, layout, width)).toBe(foot);
+      for (const { y } of texts(origin)) expect(y).toBeLessThan(heightOf({ timeline, origin }, layout, width));
+    }
   });
 
   test("views stay inside, and what is pointed at stays where it is", () => {
@@ -157,9 +180,9 @@ describe.skipIf(!program)("in a browser", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function open(timeline: Timeline, width = 1440): Promise<{ page: Page; wrong: string[] }> {
+  async function open(timeline: Timeline, width = 1440, facts: { is_simulated?: boolean } = {}): Promise<{ page: Page; wrong: string[] }> {
     const bundle = readFileSync(resolve(import.meta.dirname, "../dist/index.html"), "utf8");
-    const data = JSON.stringify({ ...golden("measured"), timeline }).replaceAll("<", "\\u003c");
+    const data = JSON.stringify({ ...golden("measured"), ...facts, timeline }).replaceAll("<", "\\u003c");
     const file = join(folder, "timeline.html");
     writeFileSync(file, bundle.replace("<!--SCHEDLAB_DATA-->", () => `<script type="application/json" id="schedlab-data">${data}</script>`));
     const page = await browser.newPage({ viewport: { width, height: 900 } });
@@ -216,6 +239,18 @@ describe.skipIf(!program)("in a browser", () => {
       .toMatch(/\/\d ran .* and had waited/);
     expect(wrong).toEqual([]);
     await page.close();
+  });
+
+  test("is higher by a line where its numbers are simulated", async () => {
+    const heights: number[] = [];
+    for (const is_simulated of [false, true]) {
+      const { page, wrong } = await open(timelineOf(40).timeline, 1440, { is_simulated });
+      heights.push(await page.$eval("#timeline canvas", (canvas) => canvas.clientHeight));
+      expect(wrong).toEqual([]);
+      await page.close();
+    }
+    const [measured = 0, simulated = 0] = heights;
+    expect(simulated - measured).toBe(20);
   });
 
   test("its table has the totals of each CPU", async () => {

@@ -60,7 +60,7 @@ export interface OriginLine {
 }
 
 /** The lines below a picture that tell its origin, and how high they make it. */
-export function signed({ origin = [] }: Figure, width: number, height: number): { lines: OriginLine[]; height: number } {
+export function signed({ origin = [] }: Pick<Figure, "origin">, width: number, height: number): { lines: OriginLine[]; height: number } {
   const lines = origin.map((text, place) => ({
     text: fitted(text, Math.floor((width - 2 * LEFT) / LETTER)),
     x: LEFT,

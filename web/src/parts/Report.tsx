@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { type Figures, figuresOf } from "../figures/all";
 import { byStrength } from "../figures/forest";
+import { originOfPage } from "../figures/origin";
 import type { Finding } from "../generated/page";
 import type { Page } from "../model";
 import type { Theme } from "../theme";
@@ -115,6 +116,8 @@ function Sections({ has, keepsAddress }: { has: Record<string, boolean>; keepsAd
 }
 
 function Body({ page, figures, has, theme }: { page: Page; figures: Figures; has: Record<string, boolean>; theme: Theme }) {
+  // The same one at every draw, for what is drawn with it is drawn anew with another.
+  const origin = useMemo(() => originOfPage(page), [page]);
   return (
     <>
       <Checks checks={page.checks} />
@@ -130,7 +133,7 @@ function Body({ page, figures, has, theme }: { page: Page; figures: Figures; has
       <div id="distributions">
         <Chooser label={t("Distribution of")} choices={figures.distributions} theme={theme} />
       </div>
-      {page.timeline && <TimelineCard timeline={page.timeline} theme={theme} />}
+      {page.timeline && <TimelineCard timeline={page.timeline} origin={origin} theme={theme} />}
       <div id="runs">
         <Chooser label={t("Runs of")} choices={figures.runs} theme={theme} />
       </div>

@@ -4,7 +4,7 @@ import { percent, quantity } from "../format";
 import type { Timeline } from "../generated/page";
 import type { Theme } from "../theme";
 import { t } from "../words";
-import { classColours, draw, type Layout, layoutOf, type View } from "./draw";
+import { classColours, draw, heightOf, type Layout, layoutOf, type Scene, type View } from "./draw";
 import { ranAt, type Slices, totalOf, unpack } from "./slices";
 
 /** 20 µs: below, nothing happens in a scheduler. */
@@ -37,8 +37,15 @@ export function zoomed([from, to]: View, factor: number, share: number, span: nu
   return inside(from + (to - from - length) * share, length, span);
 }
 
+interface Shown {
+  timeline: Timeline;
+  /** Where its numbers come from, in sentences; none of what was measured. */
+  origin: readonly string[];
+  theme: Theme;
+}
+
 /** Which task ran when on which CPU. */
-export function TimelineCard({ timeline, theme }: { timeline: Timeline; theme: Theme }) {
+export function TimelineCard({ timeline, origin, theme }: Shown) {
   const [slices, setSlices] = useState<Slices | null>(null);
   const [problem, setProblem] = useState("");
   useEffect(() => {
@@ -53,7 +60,7 @@ export function TimelineCard({ timeline, theme }: { timeline: Timeline; theme: T
         )}
       </p>
       {problem && <p class="banner">{t("The timeline cannot be read: {problem}.", { problem })}</p>}
-      {slices && <Chart timeline={timeline} slices={slices} theme={theme} />}
+      {slices && <Chart timeline={timeline} origin={origin} slices={slices} theme={theme} />}
       {slices && <Totals timeline={timeline} slices={slices} />}
     </section>
   );
@@ -67,15 +74,7 @@ interface Moves {
   fit: () => void;
 }
 
-interface Chosen {
-  timeline: Timeline;
-  slices: Slices;
-  theme: Theme;
-  view: View;
-  focus: number | null;
-}
-
-function Chart({ timeline, slices, theme }: { timeline: Timeline; slices: Slices; theme: Theme }) {
+function Chart({ timeline, origin, slices, theme }: Shown & { slices: Slices }) {
   const [view, setView] = useState<View>([0, timeline.span]);
   const [focus, setFocus] = useState<number | null>(null);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -94,14 +93,14 @@ function Chart({ timeline, slices, theme }: { timeline: Timeline; slices: Slices
           <button type="button" onClick={moves.fit}>{t("All")}</button>
         </span>
       </div>
-      <Drawing chosen={{ timeline, slices, theme, view, focus }} moves={moves} onHover={setHovered} onPick={setFocus} />
+      <Drawing chosen={{ timeline, slices, theme, view, focus, origin }} moves={moves} onHover={setHovered} onPick={setFocus} />
       <p class="reading slice">{hovered === null ? viewed(timeline, view, focus) : told(timeline, slices, hovered)}</p>
     </>
   );
 }
 
 interface Parts {
-  chosen: Chosen;
+  chosen: Scene;
   moves: Moves;
   onHover: (slice: number | null) => void;
   onPick: (task: number | null) => void;
@@ -109,7 +108,7 @@ interface Parts {
 
 /** The canvas, and what is done to it with keys, wheel and pointer. */
 function Drawing({ chosen, moves, onHover, onPick }: Parts) {
-  const { timeline, slices, theme, view, focus } = chosen;
+  const { timeline, slices, theme, view, focus, origin } = chosen;
   const [from, to] = view;
   const canvas = useRef<HTMLCanvasElement>(null);
   const layout = useRef<Layout>(layoutOf(0, ROW));
@@ -120,7 +119,7 @@ function Drawing({ chosen, moves, onHover, onPick }: Parts) {
     if (!canvas.current || width === 0) return;
     layout.current = layoutOf(width, timeline.cpus.length > MANY_CPUS ? THIN_ROW : ROW);
     paint(canvas.current, chosen, layout.current);
-  }, [timeline, slices, theme, view, focus, width]);
+  }, [timeline, slices, theme, view, focus, origin, width]);
 
   const sliceAt = ({ offsetX, offsetY }: PointerEvent): number | null => {
     const { left, top, width, row } = layout.current;
@@ -203,10 +202,11 @@ function useWheel(canvas: RefObject<HTMLCanvasElement | null>, layout: RefObject
   }, []);
 }
 
-function paint(canvas: HTMLCanvasElement, scene: Chosen, layout: Layout): void {
+function paint(canvas: HTMLCanvasElement, scene: Scene, layout: Layout): void {
   const begun_ms = performance.now();
   const scale = devicePixelRatio || 1;
-  const [width, height] = [canvas.parentElement?.clientWidth ?? 0, layout.top + scene.timeline.cpus.length * layout.row];
+  const width = canvas.parentElement?.clientWidth ?? 0;
+  const height = heightOf(scene, layout, width);
   const [across, down] = [Math.round(width * scale), Math.round(height * scale)];
   if (canvas.width !== across || canvas.height !== down) Object.assign(canvas, { width: across, height: down });
   canvas.style.height = `${height}px`;

@@ -4,6 +4,7 @@
  * are pixels and slices in the view.
  */
 
+import { signed } from "../figures/origin";
 import type { Timeline } from "../generated/page";
 import type { Theme } from "../theme";
 import { between, type Slices } from "./slices";
@@ -33,6 +34,7 @@ const CROWDED = 1;
 /** What is not of the task that was picked out. */
 const FADED = 0.25;
 const TICKS_PER_MS = 1e4;
+const FONT = "11px system-ui, sans-serif";
 
 /** Series colours that no one takes for the bars of waiting tasks, which have the colour of text. */
 const CLASS_SERIES = [1, 4, 2, 3, 5];
@@ -52,14 +54,21 @@ export interface Scene {
   view: View;
   /** Place among the tasks; null where none was picked out. */
   focus: number | null;
+  /** Where its numbers come from, in sentences; none of what was measured. */
+  origin: readonly string[];
+}
+
+/** Pixels of a picture so wide: its times, its rows, and what it says of its origin. */
+export function heightOf({ timeline, origin }: Pick<Scene, "timeline" | "origin">, { top, row }: Layout, width: number): number {
+  return signed({ origin }, width, top + timeline.cpus.length * row).height;
 }
 
 export function draw(pen: CanvasRenderingContext2D, scene: Scene, layout: Layout): void {
   const { timeline, slices, theme, view } = scene;
   const { left, top, row, width } = layout;
-  pen.font = "11px system-ui, sans-serif";
+  pen.font = FONT;
   pen.textBaseline = "middle";
-  pen.clearRect(0, 0, left + width + RIGHT, top + timeline.cpus.length * row);
+  pen.clearRect(0, 0, left + width + RIGHT, heightOf(scene, layout, left + width + RIGHT));
   drawTicks(pen, scene, layout);
   timeline.cpus.forEach((cpu, place) => {
     const y = top + place * row;
@@ -72,6 +81,16 @@ export function draw(pen: CanvasRenderingContext2D, scene: Scene, layout: Layout
     if (after - first > width * CROWDED) drawShares(pen, scene, layout, first, after, y);
     else drawSlices(pen, scene, layout, first, after, y);
   });
+  drawOrigin(pen, scene, layout);
+}
+
+/** Below the rows: the picture may leave its page. */
+function drawOrigin(pen: CanvasRenderingContext2D, { timeline, theme, origin }: Scene, { left, top, row, width }: Layout): void {
+  pen.font = `600 ${FONT}`;
+  pen.textBaseline = "alphabetic";
+  pen.textAlign = "left";
+  pen.fillStyle = theme.ink;
+  for (const { text, x, y } of signed({ origin }, left + width + RIGHT, top + timeline.cpus.length * row).lines) pen.fillText(text, x, y);
 }
 
 /** Steps of 1, 2 and 5 of a power of ten. */
