@@ -32,7 +32,7 @@ pub fn premises(report: &Report) -> Vec<Premise> {
 }
 
 /// Where its numbers come from; nothing of those that a real machine gave here.
-fn origins(report: &Report) -> Vec<String> {
+pub(crate) fn origins(report: &Report) -> Vec<String> {
     let language = report.language;
     let imported = report.design.imported.as_ref().map(|from| {
         say!(language, "Imported from {file} ({format}).", file = from.file, format = from.format)

@@ -4,6 +4,7 @@ use crate::campaigns::{Campaign, emulated, hostile, mixed, undecided};
 use crate::grid::{BLOCKS, OPERATIONS, grid, imported_grid};
 use crate::multicore::multicore;
 use crate::page;
+use crate::stored::{in_blocks, measured, simulated};
 use model::{Caveat, CaveatCode, Verdict};
 use report::{RENDERERS, view};
 use std::collections::BTreeMap;
@@ -457,6 +458,31 @@ fn effects_are_drawn_with_their_intervals_as_error_bars() {
         assert_eq!(chart.matches(bound).count(), 1, "{chart}");
     }
     assert!(!chart.contains("<c:logBase"), "nothing beyond a factor of three");
+}
+
+#[test]
+fn each_chart_says_in_its_title_where_its_numbers_come_from() {
+    const TOLD: [&str; 3] = ["Simulated: ", "Emulated processor: ", "Imported from "];
+    for (campaign, expected) in [
+        (simulated(), [true, false, false]),
+        (emulated(), [false, true, false]),
+        (in_blocks(), [false, false, true]),
+        (imported_grid(), [false, false, true]),
+        (measured(), [false; 3]),
+        (grid(), [false; 3]),
+    ] {
+        let workbook = Workbook::of(&campaign);
+        let charts = workbook.parts.iter().filter(|(name, _)| name.starts_with("xl/charts/chart"));
+        let titles: Vec<&str> = charts
+            .map(|(_, text)| between(text, "<c:title>", "</c:title>").unwrap())
+            .map(|title| between(title, "<a:t>", "</a:t>").unwrap())
+            .collect();
+        assert!(!titles.is_empty());
+        for title in titles {
+            let found = TOLD.map(|sentence| title.contains(&format!(". {sentence}")));
+            assert_eq!(found, expected, "{title}");
+        }
+    }
 }
 
 #[test]

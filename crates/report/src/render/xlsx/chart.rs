@@ -3,8 +3,10 @@
 
 use super::sheet::{Cell, Rows, limited, value};
 use crate::grid::{Grid, GridMean, GridSubject};
+use crate::premises::origins;
 use crate::quantities::stored_unit;
-use phrases::{Language, say};
+use crate::view::Report;
+use phrases::say;
 use rust_xlsxwriter::{Chart, ChartLegendPosition, ChartMarker, ChartType, Worksheet, XlsxError};
 
 /// Drawn so large, in pixels.
@@ -14,12 +16,12 @@ const HEIGHT: u32 = 380;
 /// What a chart draws: a block of a sheet, with labels in its first column and a column for each
 /// subject.
 pub(super) struct Source<'g> {
+    report: &'g Report,
     grid: &'g Grid,
     is_by_row: bool,
     subjects: Vec<&'g GridSubject>,
     /// The row of its titles.
     row: u32,
-    language: Language,
 }
 
 impl<'g> Source<'g> {
@@ -27,11 +29,12 @@ impl<'g> Source<'g> {
     /// that cannot be held against its neighbours.
     pub(super) fn write(
         rows: &mut Rows<'_>,
+        report: &'g Report,
         grid: &'g Grid,
         is_by_row: bool,
-        language: Language,
     ) -> Result<Self, XlsxError> {
         let subjects: Vec<_> = grid.subjects.iter().filter(|subject| !subject.is_control).collect();
+        let language = report.language;
         rows.note(language.word("Geometric means over all cells, as the chart draws them:"))?;
         let axis = if is_by_row { &grid.rows } else { &grid.columns };
         let row = rows.next();
@@ -48,7 +51,7 @@ impl<'g> Source<'g> {
             }));
             rows.row(cells)?;
         }
-        Ok(Self { grid, is_by_row, subjects, row, language })
+        Ok(Self { report, grid, is_by_row, subjects, row })
     }
 
     /// Draws it right of this column.
@@ -69,8 +72,8 @@ impl<'g> Source<'g> {
                 series.set_marker(ChartMarker::new().set_automatic());
             }
         }
-        let title = say!(self.language, "Geometric mean by {axis}", axis = axis.name);
-        chart.title().set_name(label(&title).as_str());
+        let shown = say!(self.report.language, "Geometric mean by {axis}", axis = axis.name);
+        chart.title().set_name(title(&shown, self.report).as_str());
         chart.x_axis().set_name(label(&axis.name).as_str());
         chart.y_axis().set_name(stored_unit(self.grid.unit)).set_min(0.0);
         chart.legend().set_position(ChartLegendPosition::Bottom);
@@ -78,6 +81,16 @@ impl<'g> Source<'g> {
         sheet.insert_chart(0, column + 1, &chart)?;
         Ok(())
     }
+}
+
+/// The title of a chart: what it shows, and where its numbers come from, unless they were measured.
+/// A chart may leave its workbook.
+pub(super) fn title(shown: &str, report: &Report) -> String {
+    let origins = origins(report);
+    if origins.is_empty() {
+        return label(shown);
+    }
+    label(&format!("{shown}. {}", origins.join(" ")))
 }
 
 /// A text that stays one: `costs!A1` would be taken for a cell of a sheet that does not exist,

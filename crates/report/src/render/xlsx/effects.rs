@@ -1,6 +1,7 @@
 //! The sheet of effects: every primary comparison with its interval, and a chart of them with
 //! the intervals as error bars.
 
+use super::chart::title;
 use super::sheet::{Cell, Rows};
 use crate::few_boots::few_boots;
 use crate::quantities::versus;
@@ -171,7 +172,7 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
         rows.note(&note)?;
     }
     rows.widths(&[48, 16, 14, 14, 14, 14, 22, 10, 14])?;
-    chart(&found, drawn, language, sheet)
+    chart(&found, drawn, report, sheet)
 }
 
 /// What stands below the comparisons: what their numbers are, where anything is to be said of them.
@@ -222,9 +223,10 @@ fn shown(finding: &Finding, effect: &Effect) -> Interval {
 fn chart(
     found: &[(&Finding, &Effect)],
     drawn: Drawn,
-    language: Language,
+    report: &Report,
     sheet: &mut Worksheet,
 ) -> Result<(), XlsxError> {
+    let language = report.language;
     let count = u32::try_from(found.len().min(MOST_DRAWN)).unwrap_or(0);
     let name = sheet.name();
     let cells = |column: u16| (name.as_str(), 1, column, count, column);
@@ -241,7 +243,8 @@ fn chart(
         .set_values(cells(EFFECT))
         .set_points(&points)
         .set_x_error_bars(&bars);
-    chart.title().set_name(language.word("Effects with their intervals"));
+    let heading = language.word("Effects with their intervals");
+    chart.title().set_name(title(heading, report).as_str());
     // Of lying bars the library's x axis is that of values. The first comparison stands at the
     // top, its label beside the chart and not on a bar.
     chart.y_axis().set_reverse().set_label_position(ChartAxisLabelPosition::Low);

@@ -69,7 +69,7 @@ pub(super) fn write_means(
          against one over 7.",
     ))?;
     rows.skip();
-    let chart = chart::Source::write(&mut rows, grid, is_by_row, language)?;
+    let chart = chart::Source::write(&mut rows, report, grid, is_by_row)?;
     rows.widths(&vec![20; width])?;
     chart.insert(sheet, u16::try_from(width).unwrap_or(u16::MAX))
 }
