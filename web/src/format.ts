@@ -48,6 +48,11 @@ export function hasNoWidth({ low, high }: { low: number; high: number | null }):
   return low === high;
 }
 
+/** Those of these findings that have an interval: the level of bars is theirs. */
+export function withIntervals(findings: Finding[]): Finding[] {
+  return findings.filter(({ effect }) => effect !== null && !hasNoWidth(effect));
+}
+
 /** Both ends of an interval in a table. */
 export function endsInTable({ low, high }: { low: number; high: number | null }): [number | string, number | string] {
   if (hasNoWidth({ low, high })) return [t("no interval"), ""];

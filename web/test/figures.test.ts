@@ -218,6 +218,45 @@ describe("what bars are", () => {
     expect(ladder(found, 0, findings).reading).toContain("with 98 % intervals");
   });
 
+  test("is told of ladders and trade-offs by those of their findings that have an interval", () => {
+    const narrow = (one: Finding): Finding => ({ ...one, alpha: 0.5, effect: one.effect && { ...one.effect, low: one.effect.ratio, high: one.effect.ratio } });
+    const none = (one: Finding): Finding => ({ ...one, alpha: 0.5, effect: null });
+    const page = golden("multicore");
+    const [found] = page.ladders;
+    if (!found) throw new Error("the golden campaign is compared within a factor");
+    const asked = page.findings.filter(({ metric, effect }) => metric === found.metric && effect !== null).map((one) => ({ ...one, alpha: 0.02 }));
+    const drawn = (findings: Finding[]): string => ladder(found, 0, findings).reading;
+    expect(drawn(asked.slice(1))).toContain("with 98 % intervals");
+    for (const without of [narrow, none]) {
+      expect(drawn(asked.map((one, place) => (place === 0 ? without(one) : one)))).toBe(drawn(asked));
+      expect(drawn(asked.map(without))).toMatch(/^The ratio of their values, (lower|higher) is better\. /);
+    }
+    const of = (subject: string, direction: Finding["direction"], alpha = 0.02): Finding => ({
+      workload: "w", metric: direction, direction, subject, reference: "base", role: "primary", verdict: "inconclusive", alpha,
+      effect: { ratio: 1.1, low: 1, high: 1.2, adjusted_p: null },
+    }) as Finding;
+    const both = (subject: string): Finding[] => [of(subject, "lower"), of(subject, "higher")];
+    const traded = (findings: Finding[]): string | undefined => tradeOffs(findings, ["base", "a", "b", "c"])[0]?.figures()[0]?.reading;
+    const two = [...both("a"), ...both("b")];
+    expect(traded(two)).toContain("better, with 98 % intervals.");
+    // One of the subjects has nothing along the other axis, and no mark.
+    expect(traded([...two, of("c", "lower", 0.5)])).toBe(traded(two));
+    expect(traded([...both("a"), ...both("b").map(narrow)])).toBe(traded(two));
+    expect(traded(two.map(narrow))).toMatch(/^Changes against base, turned so that right and up are better\. /);
+  });
+
+  test("is told of histories by those of their points that have an interval", () => {
+    const series = twelve();
+    const narrow = series.points.map((point) => ({ ...point, alpha: 0.5, low: point.ratio, high: point.ratio }));
+    const [first, ...others] = series.points;
+    if (!first || !narrow[0]) throw new Error("there are twelve campaigns");
+    const figure = history({ ...series, points: [narrow[0], ...others] }, 0);
+    expect(figure.reading).toBe(history(series, 0).reading);
+    expect(figure.table.rows[0]?.slice(3, 5)).toEqual(["no interval", ""]);
+    expect(figure.table.rows[0]?.[8]).toBe("");
+    expect(history({ ...series, points: narrow }, 0).reading).toMatch(/so that up is better\. /);
+  });
+
   test("is told of histories by their points", () => {
     const series = twelve();
     expect(history({ ...series, points: series.points.map((point) => ({ ...point, alpha: 0.1 })) }, 0).reading).toContain("its 90 % interval");

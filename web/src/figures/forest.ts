@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, endsInTable, estimate, hasNoWidth, inPercent, intervals, ofShare, quantity, strengthAndVerdict, tellsPercentage, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { change, endsInTable, estimate, hasNoWidth, inPercent, intervals, ofShare, quantity, strengthAndVerdict, tellsPercentage, VERDICT_SYMBOLS, verdictWord, withIntervals } from "../format";
 import type { Finding, Verdict } from "../generated/page";
 import type { Theme } from "../theme";
 import { t } from "../words";
@@ -102,7 +102,7 @@ export function forest(findings: Finding[], isUnfinished = false): Figure {
   const ends = data.flatMap((row) => [row.high, 1 / row.low]).filter(Number.isFinite);
   const reach = Math.max(1.15, ...ends) * 1.04;
   const margins = [...new Set(all.map(({ finding }) => finding.margin))];
-  const barred = findings.filter(({ effect }) => effect !== null && !hasNoWidth(effect));
+  const barred = withIntervals(findings);
   return {
     id: "forest",
     title: t("Effects"),

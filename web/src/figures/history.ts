@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, confidence, inPercent } from "../format";
+import { change, confidence, endsInTable, hasNoWidth, inPercent } from "../format";
 import type { HistorySeries } from "../generated/live";
 import { noted, say, t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
@@ -54,6 +54,7 @@ function titleOf(series: HistorySeries): string {
 
 export function history(series: HistorySeries, number: number): Figure {
   const { margin, least_margin: least, points, changes } = series;
+  const barred = points.filter((point) => !hasNoWidth(point));
   const place = (campaign: string): number => points.findIndex((point) => point.campaign === campaign) + 1;
   const rules = changes.map(({ before, after, ratio }) => ({ at: (place(before) + place(after)) / 2, ratio }));
   const data = points.map(({ ratio, low, high, left_out: why }, index): Point => ({
@@ -63,10 +64,12 @@ export function history(series: HistorySeries, number: number): Figure {
     id: `history-${number}`,
     title: titleOf(series),
     reading: [
-      t(
-        "One mark for each campaign, the oldest at the left: the ratio to the campaign's own reference, turned so that up is better, with its {level} interval.",
-        { level: confidence(points) },
-      ),
+      barred.length === 0
+        ? t("One mark for each campaign, the oldest at the left: the ratio to the campaign's own reference, turned so that up is better.")
+        : t(
+            "One mark for each campaign, the oldest at the left: the ratio to the campaign's own reference, turned so that up is better, with its {level} interval.",
+            { level: confidence(barred) },
+          ),
       least === undefined
         ? t("The grey band is the margin of {margin}.", { margin: inPercent(margin) })
         : t("The grey band is the largest margin, {margin}; the smallest is {least}.", { margin: inPercent(margin), least: inPercent(least) }),
@@ -86,11 +89,11 @@ export function history(series: HistorySeries, number: number): Figure {
         t("what forbids one of its verdicts"), t("evidence"),
       ],
       rows: points.map((point, index) => {
-        const { campaign, ratio, low, high, blocks } = point;
+        const { campaign, ratio, blocks } = point;
         const changed = changes.find(({ before }) => before === campaign);
         return [
-          index + 1, campaign, ratio, low, high ?? t("unbounded"), blocks, changed ? change(changed.ratio) : "", changed?.p ?? "",
-          confidence([point]), inPercent(point.margin), point.shared_levels ?? "", point.left_out ?? "", point.withheld ?? "",
+          index + 1, campaign, ratio, ...endsInTable(point), blocks, changed ? change(changed.ratio) : "", changed?.p ?? "",
+          hasNoWidth(point) ? "" : confidence([point]), inPercent(point.margin), point.shared_levels ?? "", point.left_out ?? "", point.withheld ?? "",
           point.is_unbound ? "EVIDENCE_UNBOUND" : "",
         ];
       }),

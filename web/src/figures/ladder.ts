@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { endsInTable, intervals, multiple, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { endsInTable, intervals, multiple, VERDICT_SYMBOLS, verdictWord, withIntervals } from "../format";
 import type { Finding, Ladder, LadderCell } from "../generated/page";
 import { t } from "../words";
 import { colourOf } from "./forest";
@@ -38,12 +38,11 @@ export function ladder(found: Ladder, number: number, findings: Finding[], isUnf
       return [{ workload, level: rung.level, at: steps?.[index] ?? index, ratio, low: interval.low, high, cell }];
     }),
   );
-  const { subject, reference, factor, direction } = found;
+  const { subject, reference, factor } = found;
   const cells = found.rungs.flatMap(({ cells }) => cells);
   const told = findings.filter(
     (one) => one.metric === found.metric && cells.some((cell) => cell?.subject === one.subject && cell.reference === one.reference),
   );
-  const bars = { intervals: intervals(told) };
   const metric = found.metric.replaceAll("_", " ");
   return {
     id: `ladder-${number}`,
@@ -56,9 +55,7 @@ export function ladder(found: Ladder, number: number, findings: Finding[], isUnf
       tally: tally(cells.flatMap((cell) => cell?.verdict ?? []), "step"),
     }),
     reading: [
-      direction === "lower"
-        ? t("The ratio of their values, lower is better, with {intervals}, each for its point alone.", bars)
-        : t("The ratio of their values, higher is better, with {intervals}, each for its point alone.", bars),
+      ratiosAndBars(found, withIntervals(told)),
       ...(cells.some((cell) => cell?.is_odds) ? [t("The ratio of shares is that of their odds.")] : []),
       isUnfinished
         ? t("There is no verdict before the campaign's end.")
@@ -79,6 +76,16 @@ export function ladder(found: Ladder, number: number, findings: Finding[], isUnf
       ]),
     },
   };
+}
+
+/** What points and bars are, where there are any bars. */
+function ratiosAndBars({ direction }: Ladder, barred: Finding[]): string {
+  const isLower = direction === "lower";
+  if (barred.length === 0) return isLower ? t("The ratio of their values, lower is better.") : t("The ratio of their values, higher is better.");
+  const bars = { intervals: intervals(barred) };
+  return isLower
+    ? t("The ratio of their values, lower is better, with {intervals}, each for its point alone.", bars)
+    : t("The ratio of their values, higher is better, with {intervals}, each for its point alone.", bars);
 }
 
 function plot(

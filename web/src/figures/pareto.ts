@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change, endsInTable, intervals } from "../format";
+import { change, endsInTable, intervals, withIntervals } from "../format";
 import type { Finding, Ratio, Verdict } from "../generated/page";
 import { grouped } from "../grouped";
 import { t } from "../words";
@@ -55,14 +55,14 @@ export function tradeOffs(findings: Finding[], subjects: string[]): Choice[] {
     .flatMap((x) => (higher.get(besideKey(x)) ?? []).map((y) => ({ x, y })))
     .map(({ x, y }) => ({ x, y, along: alike(ofEstimated, x), up: alike(ofEstimated, y), all: alike(ofAsked, x).length + alike(ofAsked, y).length }))
     .map(({ x, y, along, up, all }) => ({
-      x, y, bars: intervals([...along, ...up]), isPart: along.length + up.length < all, points: points(x.reference, along, up),
+      x, y, told: [...along, ...up], isPart: along.length + up.length < all, points: points(x.reference, along, up),
     }))
     .filter(({ points }) => points.length >= FEWEST)
-    .map(({ x, y, bars, isPart, points }, number) => ({
+    .map(({ x, y, told, isPart, points }, number) => ({
       name: t("{workload}, {along} and {up}, against {reference}", {
         workload: x.workload, along: words(x.metric), up: words(y.metric), reference: x.reference,
       }),
-      figures: () => [pareto({ points: beaten(points, verdicts, x, y), bars, isPart }, x, y, number, subjects)],
+      figures: () => [pareto({ points: beaten(points, verdicts, x, y), barred: barred(told, points), isPart }, x, y, number, subjects)],
     }));
 }
 
@@ -90,6 +90,12 @@ function points(reference: string, along: Finding[], up: Finding[]): Omit<Point,
     return y ? [{ subject, x, y }] : [];
   });
   return [{ subject: reference, x: REFERENCE, y: REFERENCE }, ...all];
+}
+
+/** Those of these findings that a bar is drawn of. */
+function barred(findings: Finding[], points: Omit<Point, "isBeaten">[]): Finding[] {
+  const drawn = new Set(points.map(({ subject }) => subject));
+  return withIntervals(findings).filter(({ subject }) => drawn.has(subject));
 }
 
 /** Verdicts on pairs of subjects, by workload and metric: all pairs are looked up. */
@@ -128,22 +134,24 @@ function shown(verdicts: ReadonlyMap<string, Verdict>, subject: string, other: s
   return turned && TURNED[turned];
 }
 
-/** The points of a figure, what their bars are, and whether some findings are left out. */
+/** The points of a figure, of which of them there are bars, and whether some findings are left out. */
 interface Drawn {
   points: Point[];
-  bars: string;
+  barred: Finding[];
   isPart: boolean;
 }
 
-function pareto({ points, bars, isPart }: Drawn, x: Finding, y: Finding, number: number, subjects: string[]): Figure {
+function pareto({ points, barred, isPart }: Drawn, x: Finding, y: Finding, number: number, subjects: string[]): Figure {
   const told = (side: Side): (string | number)[] => [side.ratio, ...endsInTable(side)];
   return {
     id: `pareto-${number}`,
     title: t("{workload}: {along} against {up}", { workload: x.workload, along: words(x.metric), up: words(y.metric) }),
     reading: [
-      t("Changes against {reference}, turned so that right and up are better, with {intervals}.", {
-        reference: x.reference, intervals: bars,
-      }),
+      barred.length === 0
+        ? t("Changes against {reference}, turned so that right and up are better.", { reference: x.reference })
+        : t("Changes against {reference}, turned so that right and up are better, with {intervals}.", {
+            reference: x.reference, intervals: intervals(barred),
+          }),
       ...(x.is_odds || y.is_odds ? [t("The effect of a share is that of its odds.")] : []),
       points.some(({ isBeaten }) => isBeaten)
         ? t("Hollow: another subject was shown to be better in one of both, and better or equivalent in the other. Filled and named: nothing of the kind was shown.")

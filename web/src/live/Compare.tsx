@@ -1,4 +1,4 @@
-import { confidence, estimate, hasNoWidth, ofShare, strengthAndVerdict, VERDICT_SYMBOLS } from "../format";
+import { confidence, estimate, ofShare, strengthAndVerdict, VERDICT_SYMBOLS, withIntervals } from "../format";
 import type { Finding } from "../generated/page";
 import type { Page } from "../model";
 import { FewBoots, levelsOf } from "../parts/Facts";
@@ -131,7 +131,7 @@ function Premises({ page }: { page: Page }) {
 
 /** What the numbers and bars of these findings are: the level is that of those that have an interval. */
 export function readingOf(findings: Finding[]): string {
-  const barred = findings.filter(({ effect }) => effect !== null && !hasNoWidth(effect));
+  const barred = withIntervals(findings);
   return barred.length === 0
     ? t("Turned so that above 0 % is better.")
     : t("Turned so that above 0 % is better, with {level} intervals; bars have one scale.", { level: confidence(barred) });
