@@ -97,11 +97,19 @@ pub struct Redaction {
 }
 
 impl Redaction {
-    /// `command lines (2), host names (1)`.
+    /// What is said of one that has no placeholder.
+    pub const NOTHING: &str = "nothing was found to replace";
+
+    /// `placeholders stand for command lines (2), host names (1); left out: logs, traces`.
     pub fn words(&self) -> String {
         let kinds: Vec<String> =
             self.replaced.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
-        if kinds.is_empty() { "nothing was found".to_owned() } else { kinds.join(", ") }
+        let replaced = if kinds.is_empty() {
+            Self::NOTHING.to_owned()
+        } else {
+            format!("placeholders stand for {}", kinds.join(", "))
+        };
+        format!("{replaced}; left out: {}", self.left_out.join(", "))
     }
 
     /// This one of what was redacted before.

@@ -125,11 +125,7 @@ pub fn redact(
             .collect(),
         left_out: vec![lost, "logs".to_owned(), "traces".to_owned()],
     };
-    plan.notes.push(format!(
-        "redacted: placeholders stand for {}; left out: {}",
-        redaction.words(),
-        redaction.left_out.join(", ")
-    ));
+    plan.notes.push(format!("redacted: {}", redaction.words()));
     plan.digest = digest(&plan)?;
     // What was redacted before is redacted still.
     let redaction = state.redaction.iter().fold(redaction, Redaction::after);

@@ -3,8 +3,11 @@
 
 use store::{LoadedCampaign, Manifest, Redaction};
 
-/// How the note of a plan begins that a redaction adds.
-const NOTE: &str = "redacted: placeholders stand for ";
+/// How the note that a redaction adds to its plan begins, behind its first word.
+const NOTES: [&str; 2] = ["placeholders stand for ", Redaction::NOTHING];
+
+/// How earlier versions began it where nothing was replaced.
+const EARLIER_NOTHING: &str = "placeholders stand for nothing was found";
 
 /// What came of one field.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,12 +25,7 @@ pub(super) fn redaction_sentence(redaction: &Redaction) -> String {
         return "it is redacted by an earlier version; a note of its plan says what was replaced"
             .to_owned();
     }
-    format!("it is redacted: {}", words(redaction))
-}
-
-fn words(redaction: &Redaction) -> String {
-    let left_out = redaction.left_out.join(", ");
-    format!("placeholders stand for {}; left out: {left_out}", redaction.words())
+    format!("it is redacted: {}", redaction.words())
 }
 
 /// What was redacted of a bundle's campaign, by the documents that its records bind; of redactions
@@ -53,7 +51,7 @@ pub(super) fn redaction(manifest: &Manifest, loaded: &LoadedCampaign) -> FieldOu
     let told = |redaction: Option<&Redaction>| match redaction {
         None => "absent".to_owned(),
         Some(one) if *one == Redaction::default() => "one of an earlier version".to_owned(),
-        Some(redaction) => format!("`{}`", words(redaction)),
+        Some(redaction) => format!("`{}`", redaction.words()),
     };
     let differs = |there: String| {
         let packed = told(packed);
@@ -70,7 +68,7 @@ pub(super) fn redaction(manifest: &Manifest, loaded: &LoadedCampaign) -> FieldOu
     match note(loaded) {
         // One that an earlier version made, and that was packed anew.
         _ if packed == known => FieldOutcome::Agrees,
-        Some(note) if packed.is_some_and(|packed| words(packed) == note) => FieldOutcome::Agrees,
+        Some(note) if packed.is_some_and(|packed| is_said_by(packed, note)) => FieldOutcome::Agrees,
         Some(note) if packed.is_some() => differs(format!("a note of plan.json gives `{note}`")),
         None if known.is_some() => FieldOutcome::NotChecked(
             "what manifest.json says of the redaction: an earlier version made it".to_owned(),
@@ -81,9 +79,18 @@ pub(super) fn redaction(manifest: &Manifest, loaded: &LoadedCampaign) -> FieldOu
 
 /// The note of a redaction in the plan, without its first word.
 fn note(loaded: &LoadedCampaign) -> Option<&str> {
-    let is_noted = |note: &&String| note.starts_with(NOTE);
-    let note = loaded.plan.notes.iter().rev().find(is_noted)?;
-    note.strip_prefix("redacted: ")
+    let mut notes = loaded.plan.notes.iter().rev();
+    let is_one = |note: &&str| NOTES.iter().any(|begin| note.starts_with(begin));
+    notes.find_map(|note| note.strip_prefix("redacted: ").filter(is_one))
+}
+
+/// Whether a note says this of a redaction.
+fn is_said_by(redaction: &Redaction, note: &str) -> bool {
+    let words = redaction.words();
+    match note.strip_prefix(EARLIER_NOTHING) {
+        Some(rest) => words.strip_prefix(Redaction::NOTHING) == Some(rest),
+        None => words == note,
+    }
 }
 
 /// Whether its format is that in which `version` packs these files. Other versions may have had
@@ -157,12 +164,33 @@ mod tests {
         loaded.redaction = Some(Redaction::default());
         let unknown = outcome(&loaded, Some(redacted()));
         assert!(matches!(unknown, FieldOutcome::NotChecked(_)), "{unknown:?}");
-        loaded.plan.notes.push(format!("redacted: {}", words(&redacted())));
+        loaded.plan.notes.push(format!("redacted: {}", redacted().words()));
         assert_eq!(outcome(&loaded, Some(redacted())), FieldOutcome::Agrees);
         let other = Redaction { left_out: Vec::new(), ..redacted() };
         differs(outcome(&loaded, Some(other)), "and a note of plan.json gives `placeholders");
         let told = redaction_of(&manifest(Some(redacted()), &loaded), &loaded);
         assert_eq!(told, Some(redacted()));
+    }
+
+    #[test]
+    fn a_redaction_that_replaced_nothing_says_so() {
+        let nothing = Redaction { replaced: std::collections::BTreeMap::new(), ..redacted() };
+        let sentence = redaction_sentence(&nothing);
+        assert_eq!(sentence, "it is redacted: nothing was found to replace; left out: logs");
+        let sentence = redaction_sentence(&redacted());
+        assert_eq!(sentence, "it is redacted: placeholders stand for hosts (3); left out: logs");
+        let noted = |note: &str| {
+            let mut loaded = store::load(Path::new(CAMPAIGN)).unwrap();
+            loaded.redaction = Some(Redaction::default());
+            loaded.plan.notes.push(format!("redacted: {note}"));
+            redaction(&manifest(Some(nothing.clone()), &loaded), &loaded)
+        };
+        assert_eq!(noted(&nothing.words()), FieldOutcome::Agrees);
+        let earlier = "placeholders stand for nothing was found; left out: logs";
+        assert_eq!(noted(earlier), FieldOutcome::Agrees);
+        let other = "placeholders stand for nothing was found; left out: traces";
+        assert!(matches!(noted(other), FieldOutcome::Differs(_)));
+        assert!(matches!(noted(&redacted().words()), FieldOutcome::Differs(_)));
     }
 
     #[test]

@@ -336,8 +336,9 @@ fn each_field_of_a_manifest_is_held_against_the_bundle_or_said_not_to_be_checked
     let told = verified("public", &redacted, &|manifest| {
         manifest.as_object_mut().unwrap().remove("redaction").unwrap();
     });
-    let words = "manifest.json: redaction is absent, and state.json gives `placeholders stand for";
-    assert!(told.contains(words) && told.contains("it is redacted: placeholders"), "{told}");
+    let words =
+        "manifest.json: redaction is absent, and state.json gives `nothing was found to replace";
+    assert!(told.contains(words) && told.contains("it is redacted: nothing was found"), "{told}");
 }
 
 #[test]

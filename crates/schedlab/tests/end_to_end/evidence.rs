@@ -1125,7 +1125,7 @@ fn the_marks_of_a_redaction_cannot_be_shed() {
     edit_plan(&directory, |plan| makespan(plan)["margin"] = 0.03.into());
     let sound = unpacked("sound");
     let told = packed_again(&sound, 0);
-    assert!(told.contains("it is redacted: placeholders stand for"), "{told}");
+    assert!(told.contains("it is redacted: nothing was found to replace"), "{told}");
     assert!(told.contains("not checked: not re-planned: it is redacted"), "{told}");
     edit_state(&sound, |state| {
         state.remove("redaction_of").unwrap();
