@@ -1,10 +1,11 @@
-//! The answer: what the primary findings say, in one sentence, and in another how a soak
-//! campaign went.
+//! The answer: what the primary findings say, in one sentence, in others what they may tell besides
+//! the subjects, and how a soak campaign went.
 
 use crate::effect_words::EffectWords;
 use crate::emulated::{is_hidden, mark};
 use crate::over_time;
 use crate::quantities::{NO_INTERVAL, against, bracketed, confidence, value};
+use crate::reservations::reservations;
 use model::{Finding, Findings, Obstacle, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
 
@@ -29,31 +30,36 @@ pub(crate) struct AnswerStyle {
 pub(crate) fn answer(findings: &Findings, told: AnswerStyle) -> String {
     let language = told.language;
     let is_emulated = findings.findings.iter().any(|finding| finding.is_emulated);
-    let answer = sentence(findings, told);
-    let answer = format!("{}{answer}", mark(is_emulated, language));
-    match over_time::sentence(findings, language) {
-        Some(over_time) => format!("{answer} {over_time}"),
-        None => answer,
-    }
+    let primary = primary(findings);
+    let answer = sentence(findings, &primary, told);
+    let mut sentences = vec![format!("{}{answer}", mark(is_emulated, language))];
+    sentences.extend(reservations(&primary, language));
+    sentences.extend(over_time::sentence(findings, language));
+    sentences.join(" ")
 }
 
 /// The verdicts in the order in which they are told.
 const ORDER: [Verdict; 5] =
     [Verdict::Better, Verdict::Worse, Verdict::Equivalent, Verdict::Inconclusive, Verdict::Invalid];
 
-fn sentence(findings: &Findings, told: AnswerStyle) -> String {
+/// The findings that the answer is about.
+fn primary(findings: &Findings) -> Vec<&Finding> {
     let mut primary: Vec<&Finding> =
         findings.findings.iter().filter(|finding| finding.question.role == Role::Primary).collect();
     // Where there is a whole, its parts are not the answer.
     if primary.iter().any(|finding| finding.question.family == OVERALL) {
         primary.retain(|finding| finding.question.family == OVERALL);
     }
+    primary
+}
+
+fn sentence(findings: &Findings, primary: &[&Finding], told: AnswerStyle) -> String {
     if primary.is_empty() {
         return control_only(findings, told.language);
     }
     let clauses: Vec<(Verdict, String)> = ORDER
         .into_iter()
-        .filter_map(|verdict| Some((verdict, told.clause(findings, &primary, verdict)?)))
+        .filter_map(|verdict| Some((verdict, told.clause(findings, primary, verdict)?)))
         .collect();
     let sentence: Vec<&str> = clauses.iter().map(|(_, clause)| clause.as_str()).collect();
     let sentence = sentence.join("; ");

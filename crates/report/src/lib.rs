@@ -30,6 +30,7 @@ mod premises;
 mod quantities;
 mod rankings;
 mod render;
+mod reservations;
 mod series;
 mod trial_codes;
 mod validity;

@@ -30,7 +30,8 @@ pub struct Report {
     pub campaign: String,
     /// The question.
     pub title: String,
-    /// The answer, one plain sentence; of a soak campaign another one on how it went.
+    /// The answer, one plain sentence; others on what it may tell besides the subjects, and of a
+    /// soak campaign on how it went.
     pub answer: String,
     /// Which attempt it is; absent where nobody counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

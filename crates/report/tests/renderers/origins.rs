@@ -42,6 +42,32 @@ fn each_picture_says_in_itself_where_its_numbers_come_from() {
     }
 }
 
+#[test]
+fn an_order_that_may_be_the_difference_is_told_by_the_answer_of_every_format() {
+    for (is_korean, told) in [
+        (false, "The order of the subjects may be the difference"),
+        (true, "비교 대상의 순서가 차이의 원인일 수 있습니다"),
+    ] {
+        for is_fixed in [false, true] {
+            let mut campaign = if is_korean { korean(in_blocks()) } else { in_blocks() };
+            for finding in &mut campaign.findings.findings {
+                finding.is_order_fixed = is_fixed;
+            }
+            let holds = |what: &str, text: &str| {
+                let text: Vec<&str> = text.split_whitespace().collect();
+                assert_eq!(text.join(" ").contains(told), is_fixed, "{what}: {text:?}");
+            };
+            for format in read_as_text().map(|renderer| renderer.describe().id).chain(["json"]) {
+                holds(format, &drawn(&campaign, format, page(100)));
+            }
+            holds("page", &page_json(&view(&campaign.inputs())).unwrap());
+            if has_page() {
+                holds("slides", &words_of(&campaign));
+            }
+        }
+    }
+}
+
 /// What a person reads of a campaign in each format of lines, and what the page and the slides
 /// state of its checks.
 fn texts_of(campaign: &Campaign) -> String {

@@ -6,6 +6,7 @@ use super::slide::{Body, Paragraph, Slide, Table};
 use crate::emulated::mark;
 use crate::few_boots::few_boots;
 use crate::quantities::{bracketed, versus};
+use crate::reservations::reservations;
 use crate::verdict_table::{verdict, words};
 use crate::view::{Report, SubjectView};
 use model::{Finding, Question, Role, UseCaseFinding, Verdict};
@@ -60,7 +61,8 @@ fn conclusion(report: &Report) -> Slide {
         comparisons = counted!(language, all.len(), "1 comparison", "{count} comparisons")
     );
     paragraphs.push(Paragraph::new(language.word("Else"), rest));
-    paragraphs.extend(few_boots(report).map(|limit| Paragraph::new("", limit)));
+    let limits = [reservations(&all, language), few_boots(report)];
+    paragraphs.extend(limits.into_iter().flatten().map(|limit| Paragraph::new("", limit)));
     paragraphs.push(Paragraph::new(language.word("Main caveat"), main_caveat(report)));
     Slide {
         title: say!(language, "Conclusion: {winner}", winner = winner(report)),

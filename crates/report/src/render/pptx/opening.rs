@@ -2,7 +2,8 @@
 //! method, environment, and whether it may be believed.
 
 use super::headline::{
-    effect, main_caveat, main_finding, name_of_effect, sentence, strongest_estimated, winner,
+    effect, main_caveat, main_finding, name_of_effect, primary, sentence, strongest_estimated,
+    winner,
 };
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::in_percent;
@@ -14,6 +15,7 @@ use crate::observed::{
     Provenance, has_declared_margins, has_drawn_order, tells_order, unset, whole_blocks,
 };
 use crate::quantities::{confidence, direction};
+use crate::reservations::reservations;
 use crate::verdict_table::{self, is_in_percent, judged, percentages};
 use crate::view::{Report, SubjectView};
 use model::Imported;
@@ -82,7 +84,8 @@ fn in_short(report: &Report) -> Slide {
         Paragraph::new(language.word("Winner"), winner(report)),
         Paragraph::new(name_of_effect(report, estimated), shown),
     ];
-    paragraphs.extend(few_boots(report).map(|limit| Paragraph::new("", limit)));
+    let limits = [reservations(&primary(report), language), few_boots(report)];
+    paragraphs.extend(limits.into_iter().flatten().map(|limit| Paragraph::new("", limit)));
     paragraphs.extend([
         Paragraph::new(language.word("Main caveat"), main_caveat(report)),
         Paragraph::new(language.word("Read as"), reading),
