@@ -266,7 +266,7 @@ const CITED: &[Citation] = &[
         &[SPIKES, "different: one arm with spikes, 20 blocks"],
     ),
     (
-        "three points less than was counted (#, # %) | one boot; 10, 20 |",
+        "three points less than was counted first; now #, # % | one boot; 10, 20 |",
         1,
         &[
             "shown to be equivalent: equal subjects, 10 blocks",
@@ -274,12 +274,12 @@ const CITED: &[Citation] = &[
         ],
     ),
     (
-        "three points less than was counted (# %) | one boot; 10 |",
+        "three points less than was counted first; now # % | one boot; 10 |",
         1,
         &["different: it is by 1.5 %, one boot, 10 blocks"],
     ),
     (
-        "three points less than was counted (#, #, # %) | in turns, shuffled, blocks in a drawn",
+        "three points less than was counted first; now #, #, # % | in turns, shuffled, blocks in a drawn",
         1,
         &[
             "power at +1.5 %: a table in turns",
