@@ -288,7 +288,7 @@ const CITED: &[Citation] = &[
         ],
     ),
     (
-        "equal subjects are shown to be equivalent, the same (# %)",
+        "shown to be equivalent: three points less than was counted first; now # % | blocks in a drawn",
         1,
         &["shown to be equivalent: blocks in a drawn order"],
     ),
