@@ -161,7 +161,8 @@ impl Importer for Tidy {
             &dimensions.iter().map(String::as_str).collect::<Vec<_>>(),
             &fixed.iter().map(String::as_str).collect::<Vec<_>>(),
         )?;
-        if mapping.replicate.is_empty() && mapping.block.is_none() && table.caveats.is_empty() {
+        let is_each_row_one = mapping.replicate.is_empty() && mapping.block.is_none();
+        if is_each_row_one && !table.facts.contain(&ImportFact::UnknownReplicates) {
             let detail = "no column was named that identifies an execution: each row counts as one";
             table.caveats.push(Caveat::new(CaveatCode::ReplicateLevelUnknown, detail));
             table.facts.establish(ImportFact::UnknownReplicates);
@@ -639,6 +640,15 @@ mod tests {
         );
         let lines = format!("s,v\r{}b,2", "a,1\r".repeat(most));
         assert_eq!(check_columns(lines.as_bytes(), b','), Ok(()));
+    }
+
+    #[test]
+    fn rows_count_as_executions_by_no_word_of_anybody_whatever_else_was_noticed() {
+        let mut table = ImportedTable::default();
+        table.notice(CaveatCode::AbsentValues, "runs that failed", "a");
+        let source = ImportFile { subject: "file", execution: 1, bytes: b"s,v\na,1\nb,2\n" };
+        CSV.read(&source, &mapping(PLAIN), &mut table).unwrap();
+        assert!(table.facts.contain(&ImportFact::UnknownReplicates), "{:?}", table.caveats);
     }
 
     #[test]
