@@ -1,6 +1,6 @@
 //! Each test that a tier, a group, a guarantee or a page names is there: one that was renamed would
-//! leave its tier in silence. And each module of the end-to-end tests is named by a guarantee: what
-//! it shows would stand in no list.
+//! leave its tier in silence. And each end-to-end test is named by a guarantee: what it shows would
+//! stand in no list.
 
 use super::citations::outside_fences;
 use super::page::{ARCHITECTURE, in_code};
@@ -14,10 +14,8 @@ use syn::{Attribute, Expr, Item, Lit};
 const TIERS: &str = ".config/nextest.toml";
 /// Guarantees, and what a change needs.
 const GUIDE: &str = "xtask/tests.toml";
-/// The binary whose modules show a guarantee each.
+/// The binary whose tests each show a guarantee.
 const END_TO_END: &str = "schedlab::end_to_end";
-/// Its module of guests, whose modules do.
-const GUESTS: &str = "vm";
 /// How a line of the guide begins that says where a guarantee is tested.
 const GUARANTEED: &str = "tests = ";
 /// Where a test that has its own `main` lists its cases by name.
@@ -149,27 +147,17 @@ fn named_in_guide(line: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.contains("::") || word.contains('_'))
 }
 
-/// The modules of the end-to-end tests of which no guarantee names any test.
+/// The end-to-end tests that no guarantee names, by a path or the beginning of one. What lies in no
+/// module is left out.
 fn without_guarantee(file: &SourceFile, tests: &Tests) -> Vec<String> {
     let lines = file.text.lines().filter(|line| line.starts_with(GUARANTEED));
     let named: Vec<&str> = lines.flat_map(named_in_guide).collect();
+    let is_named = |test: &str| named.iter().any(|name| test.starts_with(*name));
     let names = tests.get(END_TO_END).into_iter().flatten();
-    let modules: BTreeSet<String> = names.filter_map(|name| module_of(name)).collect();
-    modules
-        .into_iter()
-        .filter(|module| !named.iter().any(|name| name.starts_with(module.as_str())))
-        .map(|module| format!("{GUIDE}: no guarantee names the tests `{module}`"))
+    names
+        .filter(|test| test.contains("::") && !is_named(test))
+        .map(|test| format!("{GUIDE}: no guarantee names the test `{test}`"))
         .collect()
-}
-
-/// The module of the end-to-end tests that a test belongs to, with `::` after it; none of a test
-/// that lies in no module.
-fn module_of(test: &str) -> Option<String> {
-    let (module, inside) = test.split_once("::")?;
-    Some(match inside.split_once("::") {
-        Some((below, _)) if module == GUESTS => format!("{module}::{below}::"),
-        _ => format!("{module}::"),
-    })
 }
 
 /// The tests that pages name and no source has: between backticks, by the whole name.
@@ -366,24 +354,26 @@ mod tests {
     }
 
     #[test]
-    fn each_module_of_the_end_to_end_tests_that_no_guarantee_names_is_told() {
+    fn each_end_to_end_test_that_no_guarantee_names_is_told() {
         let names = [
             "at_the_top",
             "kill_soak::random_kills",
             "soak::a_leak",
             "vm::kills::one",
-            "vm::soak::one",
+            "vm::kills::two",
             "vm::proofs::whole::",
+            "vm::soak::one",
         ];
         let names = names.into_iter().map(str::to_owned).collect();
         let tests = Tests::from([(END_TO_END.to_owned(), names)]);
         let told_of = |guide: &str| without_guarantee(&SourceFile::new(GUIDE, guide), &tests);
-        let of =
-            |module: &str| format!("xtask/tests.toml: no guarantee names the tests `{module}`");
-        // The end of another path names no module, and a command is no guarantee.
-        let guide = "tests = \"`kill_soak::`, `vm::proofs::whole::`; `vm::soak::one`\"\n\
+        let of = |test: &str| format!("xtask/tests.toml: no guarantee names the test `{test}`");
+        // The end of another path names none, nor does another test of its module, and a command
+        // is no guarantee.
+        let guide = "tests = \"`kill_soak::`, `vm::proofs::whole::`; `vm::soak::one`, \
+            `vm::kills::t`\"\n\
             run = \"cargo xtask test soak:: vm::\"\n";
-        assert_eq!(told_of(guide), ["soak::", "vm::kills::"].map(of));
+        assert_eq!(told_of(guide), ["soak::a_leak", "vm::kills::one"].map(of));
         let others = "tests = \"`soak::a_leak`, `vm::kills::`\"\n";
         assert_eq!(told_of(&format!("{guide}{others}")), [""; 0]);
     }
