@@ -9,6 +9,7 @@ use std::process::Stdio;
 const TABLE: &str = include_str!("../../../../docs/calibration.md");
 const METHOD: &str = include_str!("../../../../docs/method.md");
 const MANUAL: &str = include_str!("../../../../docs/manual/statistics.md");
+const DECISION: &str = include_str!("../../../../docs/adr/0027-orders-are-serially-balanced.md");
 
 /// What a row is about, without what was counted and whether it holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -319,11 +320,26 @@ const CITED_BY_MANUAL: &[Citation] = &[
     ),
 ];
 
+const CITED_BY_DECISION: &[Citation] = &[(
+    "at a carry-over of 3 %, with the test: # % with two subjects and ten blocks, # % at twenty, # % \
+     with three subjects, # % with six; at 2 % and two subjects # %",
+    1,
+    &[
+        "different: carry-over of 3 %, 2 subjects, 10 blocks",
+        "different: carry-over of 3 %, 2 subjects, 20 blocks",
+        "different: carry-over of 3 %, 3 subjects, 10 blocks",
+        "different: carry-over of 3 %, 6 subjects, 12 blocks",
+        "different: carry-over of 2 %, 2 subjects, 10 blocks",
+    ],
+)];
+
 #[test]
-fn what_the_method_and_the_manual_cite_of_the_table_is_what_the_table_says() {
-    for (page, text, citations) in
-        [("docs/method.md", METHOD, CITED), ("docs/manual/statistics.md", MANUAL, CITED_BY_MANUAL)]
-    {
+fn what_pages_cite_of_the_table_is_what_the_table_says() {
+    for (page, text, citations) in [
+        ("docs/method.md", METHOD, CITED),
+        ("docs/manual/statistics.md", MANUAL, CITED_BY_MANUAL),
+        ("docs/adr/0027-orders-are-serially-balanced.md", DECISION, CITED_BY_DECISION),
+    ] {
         for &(cited, digits, rows) in citations {
             let mut said = cited.to_owned();
             for row in rows {
