@@ -57,7 +57,7 @@ pub(crate) fn infer(evidence: &Evidence<'_>) -> Inference {
         return Inference { verdict: Verdict::Equivalent, strength: None, reason };
     }
     if !is_different {
-        return Inference::inconclusive("neither a difference nor its absence was shown");
+        return Inference::inconclusive("neither a difference nor equivalence was shown");
     }
     // "Clearly" may be wrong nowhere in the family, so the family's interval decides it.
     let (low, high) = test.interval(evidence.alpha / evidence.family.max(1) as f64);

@@ -35,7 +35,7 @@ fn finding(
         verdict,
         strength,
         reason: (verdict == Verdict::Inconclusive)
-            .then(|| "neither a difference nor its absence was shown".to_owned()),
+            .then(|| "neither a difference nor equivalence was shown".to_owned()),
         pairs: 6,
         reference_value: Some(values[0]),
         subject_value: Some(values[1]),
