@@ -114,11 +114,15 @@ pub fn percent(fraction: f64, decimals: usize) -> String {
     large.unwrap_or_else(|| format!("{:.decimals$}", 100.0 * fraction))
 }
 
-/// The same with a sign, whichever it is.
+/// The same with a sign, whichever it is; what rounds to nought has none.
 pub fn signed_percent(fraction: f64, decimals: usize) -> String {
     let sign = if fraction.is_sign_negative() { "" } else { "+" };
-    beyond_numbers(fraction, sign)
-        .unwrap_or_else(|| format!("{sign}{}", percent(fraction, decimals)))
+    if let Some(words) = beyond_numbers(fraction, sign) {
+        return words;
+    }
+    let text = percent(fraction, decimals);
+    let is_nought = !text.bytes().any(|byte| byte.is_ascii_digit() && byte != b'0');
+    if is_nought { text.trim_start_matches('-').to_owned() } else { format!("{sign}{text}") }
 }
 
 /// A fraction in percent as files have it, without needless zeros; one that is large as
@@ -170,6 +174,22 @@ mod tests {
         }
         for (fraction, text) in [(0.05, "5"), (0.0125, "1.25"), (2.5, "250"), (1e308, "1.00e310")] {
             assert_eq!(rounded_percent(fraction), text);
+        }
+    }
+
+    #[test]
+    fn a_signed_percentage_that_rounds_to_nought_has_no_sign() {
+        for (fraction, decimals, text) in [
+            (-0.000_4, 1, "0.0"),
+            (0.000_4, 1, "0.0"),
+            (-0.0, 2, "0.00"),
+            (0.0, 0, "0"),
+            (-0.004, 0, "0"),
+            (-0.000_6, 1, "-0.1"),
+            (0.000_6, 1, "+0.1"),
+            (-0.1, 0, "-10"),
+        ] {
+            assert_eq!(signed_percent(fraction, decimals), text, "{fraction}");
         }
     }
 
