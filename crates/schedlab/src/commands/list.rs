@@ -8,7 +8,6 @@ use crate::output::{print, print_data};
 use contract::{Catalogue, Description, Error, Result};
 use model::on_one_line;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
 /// Every kind, in the order it is listed.
 const KINDS: [(ListKind, &str); 9] = [
@@ -218,22 +217,10 @@ fn schedulers(common: &Common) -> Result<Vec<Entry>> {
     Ok(present.into_iter().map(to_entry).collect())
 }
 
-/// Experiments in `suites/` here, beside the binary, or installed with it.
+/// Experiments that are ready, with their titles.
 fn suites() -> Vec<Entry> {
-    let mut directories = vec![PathBuf::from("suites")];
-    if let Ok(binary) = std::env::current_exe()
-        && let Some(prefix) = binary.parent().and_then(|directory| directory.parent())
-    {
-        directories.push(prefix.join("share/schedlab/suites"));
-    }
-    let files = directories
-        .iter()
-        .filter_map(|directory| std::fs::read_dir(directory).ok())
-        .flatten()
-        .flatten();
-    let mut suites: Vec<Entry> = files
-        .map(|file| file.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+    let mut suites: Vec<Entry> = super::suites::files()
+        .into_iter()
         .map(|path| {
             let text = text_of_regular(&path).unwrap_or_default();
             let title =

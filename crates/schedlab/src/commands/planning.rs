@@ -1,6 +1,6 @@
 //! From an experiment's text and options to its plan.
 
-use super::{import_mapping, kernels, schedulers};
+use super::{import_mapping, kernels, schedulers, suites};
 use crate::cli::{Common, Experiment, PlanOptions};
 use crate::environment::random_u64;
 use crate::output::tell_lines;
@@ -44,11 +44,11 @@ pub(super) fn make_named(
 /// When it cannot be read, or describes an import.
 pub(super) fn experiment_text(file: &Path) -> Result<String> {
     let text = text_of(file).map_err(|error| {
-        Error::usage(
-            format!("cannot read the experiment {}", file.display()),
-            error,
-            "see `schedlab list suites` for ready ones",
-        )
+        let remedy = match error.kind() {
+            io::ErrorKind::NotFound => suites::remedy(file),
+            _ => "see `schedlab list suites` for ready ones".to_owned(),
+        };
+        Error::usage(format!("cannot read the experiment {}", file.display()), error, remedy)
     })?;
     import_mapping::refuse(file, &text)?;
     Ok(text)

@@ -302,6 +302,19 @@ fn usage_errors_are_2_and_help_is_0() {
 }
 
 #[test]
+fn a_suite_without_its_place_is_named_with_it() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path().join("suites")).unwrap();
+    std::fs::write(bench.path().join("suites/known-effect.toml"), EXPERIMENT).unwrap();
+    for command in ["run", "plan"] {
+        let output = bench.run(&[command, "known-effect"]);
+        assert_eq!(output.status.code(), Some(2));
+        let told = errors(&output);
+        assert!(told.contains("suites/known-effect.toml is the suite of that name"), "{told}");
+    }
+}
+
+#[test]
 fn a_finding_is_explained_and_an_unknown_one_is_a_usage_error() {
     let bench = Bench::new();
     let file = bench.experiment("effect", EXPERIMENT);
