@@ -125,8 +125,8 @@ fn decisive(claimed: ClaimedEffect, outcome: ClaimOutcome, judged: &[Judged]) ->
     let by_size = |one: &&Judged, other: &&Judged| size(one).total_cmp(&size(other));
     let mut alike = judged.iter().filter(|one| one.outcome == outcome);
     let (words, found) = match (outcome, claimed) {
-        (ClaimOutcome::Confirmed, ClaimedEffect::Same) => ("at most", alike.max_by(by_size)),
-        (ClaimOutcome::Confirmed, _) => ("at least", alike.min_by(by_size)),
+        (ClaimOutcome::Confirmed, ClaimedEffect::Same) => ("most in", alike.max_by(by_size)),
+        (ClaimOutcome::Confirmed, _) => ("least in", alike.min_by(by_size)),
         _ => {
             let is_of_kind = |one: &&Judged| match outcome.is_refuted() {
                 true => one.outcome.is_refuted(),

@@ -1,11 +1,26 @@
 //! Where some of many comparisons are, in a few words: `vcpus 1, 2 on clients-8`.
 
-use model::{Comparisons, Plan, Question};
+use model::{Comparisons, Plan, Question, quoted};
+use std::borrow::Cow;
 
 /// More places than these are told by their number.
 const MOST: usize = 4;
 /// Of more workloads than these the others are counted.
 const MOST_NAMED: usize = 12;
+
+/// Names that are words of the sentences that they stand in: of the scheduler `none` one would read
+/// that nothing was compared.
+const WORDS: [&str; 25] = [
+    "all", "and", "any", "best", "better", "both", "each", "either", "every", "less", "more",
+    "most", "neither", "no", "none", "not", "nothing", "on", "other", "others", "same", "some",
+    "than", "that", "worse",
+];
+
+/// A name as a sentence has it.
+pub(crate) fn in_sentence(name: &str) -> Cow<'_, str> {
+    let is_word = WORDS.iter().any(|word| word.eq_ignore_ascii_case(name));
+    if is_word { quoted(name).into() } else { name.into() }
+}
 
 /// Where one comparison is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,10 +36,11 @@ impl ComparisonLabel {
     pub(crate) fn of_each(plan: &Plan, questions: &[&Question]) -> Vec<Self> {
         let has_one_metric = questions.windows(2).all(|pair| pair[0].metric == pair[1].metric);
         let workload = |question: &Question| {
+            let workload = in_sentence(&question.workload);
             if has_one_metric {
-                question.workload.clone()
+                workload.into_owned()
             } else {
-                format!("{} {}", question.workload, question.metric)
+                format!("{workload} {}", question.metric)
             }
         };
         if let Comparisons::Within(factor) = &plan.comparisons {
@@ -51,14 +67,19 @@ impl ComparisonLabel {
             .iter()
             .map(|question| Self {
                 row: if has_one_reference {
-                    question.subject.clone()
+                    in_sentence(&question.subject).into_owned()
                 } else {
-                    format!("{} against {}", question.subject, question.reference)
+                    against(question)
                 },
                 workload: workload(question),
             })
             .collect()
     }
+}
+
+/// The subjects of a question.
+pub(crate) fn against(question: &Question) -> String {
+    format!("{} against {}", in_sentence(&question.subject), in_sentence(&question.reference))
 }
 
 /// Those that are chosen. Rows that have the same workloads are told together, and the

@@ -1,7 +1,7 @@
 //! The words and numbers of the sentence beside a claim.
 
 use super::combined;
-use crate::comparison_labels::named;
+use crate::comparison_labels::{against, in_sentence, named};
 use model::{Claim, ClaimOutcome, Finding, Plan, Question};
 
 /// How one comparison ended.
@@ -18,8 +18,7 @@ pub(super) fn word(outcome: ClaimOutcome) -> &'static str {
 
 /// What is compared, and where: `b against a on w m`.
 pub(super) fn compared(plan: &Plan, claim: &Claim, question: &Question) -> String {
-    let cells = cells(plan, claim, question);
-    format!("{} against {} on {cells}", question.subject, question.reference)
+    format!("{} on {}", against(question), cells(plan, claim, question))
 }
 
 /// The workload and the metric; of one number made of several comparisons all of its workloads, and
@@ -27,7 +26,7 @@ pub(super) fn compared(plan: &Plan, claim: &Claim, question: &Question) -> Strin
 fn cells(plan: &Plan, claim: &Claim, question: &Question) -> String {
     let metric = &question.metric;
     if !claim.is_combined() {
-        return format!("{} {metric}", question.workload);
+        return format!("{} {metric}", in_sentence(&question.workload));
     }
     let parts = combined::rests_on(plan, claim);
     let mut workloads: Vec<&str> = Vec::new();

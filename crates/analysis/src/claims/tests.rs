@@ -164,7 +164,7 @@ fn a_claim_is_told_with_the_blocks_it_rests_on_and_whether_the_data_were_there_b
 fn a_claim_over_groups_names_the_comparison_that_decided_it() {
     for (percents, named) in [
         ([20.0, -30.0, -40.0], "; refuted by bfs-1 against cfs-1 on w m, in all 8 blocks: "),
-        ([-40.0, -30.0, -20.0], "; at least bfs-4 against cfs-4 on w m, in all 8 blocks: "),
+        ([-40.0, -30.0, -20.0], "; least in bfs-4 against cfs-4 on w m, in all 8 blocks: "),
     ] {
         let found = over_groups(percents, [0.004; 3], sooner());
         let (_, decisive) = found.reason.split_once(named).unwrap();
@@ -174,6 +174,24 @@ fn a_claim_over_groups_names_the_comparison_that_decided_it() {
     let loud = over_groups([-20.0, 5.0, -20.0], [0.004, 0.6, 0.004], sooner());
     let named = "; open in bfs-2 against cfs-2 on w m, in all 8 blocks: ";
     assert!(loud.reason.contains(named), "{}", loud.reason);
+}
+
+/// The scheduler `none` of block devices, and the workload of an import that names none.
+#[test]
+fn a_name_that_is_a_word_of_the_sentence_is_quoted() {
+    let metric = metric("m", Direction::Lower, Reduction::Median);
+    let workloads = vec![fixtures::workload("all", vec![metric])];
+    let mut plan = fixtures::plan(fixtures::subjects(&["none", "bfq"]), workloads, 8);
+    let workload = Some("all".to_owned());
+    plan.claims =
+        vec![Claim { workload, subject: "none".into(), reference: "bfq".into(), ..sooner() }];
+    let mut all = records("none", &steady(80.0, 8));
+    all.extend(records("bfq", &NOISE.map(|noise| 100.0 + noise)));
+    for record in &mut all {
+        "all".clone_into(&mut record.workload);
+    }
+    let reason = judge_campaign(&plan, &all).reason;
+    assert!(reason.ends_with("; `none` against bfq on `all` m, in all 8 blocks"), "{reason}");
 }
 
 #[test]
