@@ -85,8 +85,11 @@ pub(crate) fn copied(records: &[Record], has_blocks: bool) -> Copies {
     }
     repeated(records).into_iter().for_each(|copy| found.add(copy));
     let FoundCopies { mut told, more, of } = found;
-    if more > 0 {
-        told.push(format!("and {more} more"));
+    // Caveats are told in an order of their own: this one may stand before those it counts on from.
+    match more {
+        0 => {}
+        1 => told.push("one more copy is not named".to_owned()),
+        _ => told.push(format!("{more} more copies are not named")),
     }
     let caveat = |detail| Caveat::new(CaveatCode::Copied, detail);
     Copies {
@@ -449,6 +452,21 @@ mod tests {
         let names = ["a", "b", "c", "d", "e", "f", "g"];
         let all: Vec<(&str, [f64; 4])> = names.iter().map(|name| (*name, own(0.0))).collect();
         assert_eq!(named(&all, false), names);
+    }
+
+    #[test]
+    fn copies_beyond_those_that_are_named_are_counted() {
+        let last = |subjects: usize| -> Option<String> {
+            let of = |number: usize| {
+                let values = (0..).zip([1.123, 1.345, 1.256, 1.478]);
+                values.map(move |(block, value)| record(block, &format!("s{number}"), value))
+            };
+            let records: Vec<Record> = (0..subjects).flat_map(of).collect();
+            copied(&records, false).caveats.into_iter().next_back().map(|caveat| caveat.detail)
+        };
+        assert_eq!(last(6).unwrap(), "w: all 4 values of s4 are those of s5");
+        assert_eq!(last(7).unwrap(), "one more copy is not named");
+        assert_eq!(last(8).unwrap(), "2 more copies are not named");
     }
 
     /// What is told of so many blocks of two subjects, of which these are others once more.
