@@ -128,7 +128,7 @@ export function forest(findings: Finding[], isUnfinished = false): Figure {
     table: {
       columns: [
         t("workload"), t("metric"), t("subject"), t("reference"), t("subject value"), t("reference value"),
-        t("ratio"), t("low"), t("high"), t("margin"), t("pairs"), t("verdict"), t("why"),
+        t("ratio"), t("low"), t("high"), t("margin"), t("replicates"), t("verdict"), t("why"),
       ],
       rows: all.map(({ finding }) => [
         finding.workload,

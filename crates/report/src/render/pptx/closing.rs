@@ -293,12 +293,17 @@ fn findings(report: &Report) -> Option<Slide> {
             counted!(language, count, "Appendix: the finding", "Appendix: all {count} findings")
         }
     };
+    let replicates = if report.design.is_unblocked() {
+        language.word("executions")
+    } else {
+        language.word("pairs")
+    };
     let columns = vec![
         (language.word("question"), 8),
         (language.word("subjects"), 8),
         (language.word("verdict"), 5),
         (language.word("effect"), 9),
-        (language.word("pairs"), 3),
+        (replicates, 3),
     ];
     let has_controls = asked.iter().any(|one| one.question.role == Role::Control);
     let notes = if has_controls {
