@@ -27,6 +27,7 @@ use judged::Judged;
 use model::{Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Plan, Question};
 use parts::{KnownFindings, LEFT_OUT, parts};
 use sentence::{Scale, word};
+use std::collections::BTreeSet;
 
 /// Why claims across workloads stay open where nothing tests them.
 const UNTESTED: &str = "it compares within blocks, in campaigns that ran to their planned end";
@@ -73,10 +74,22 @@ fn of_claim<'a>(
             (outcome, reason, Some(tally(several)))
         }
     };
+    if outcome != ClaimOutcome::Undecided {
+        for reservation in reservations(&judged) {
+            reason.push_str("; ");
+            reason.push_str(reservation);
+        }
+    }
     if plan.imported.is_some() {
         reason.push_str(GIVEN_AT_IMPORT);
     }
     ClaimFinding { claim: claim.clone(), outcome, reason, tally, is_emulated }
+}
+
+/// What the comparisons that say something of the claim may tell besides the subjects, each once.
+fn reservations(judged: &[Judged]) -> BTreeSet<&'static str> {
+    let decided = judged.iter().filter(|one| one.outcome != ClaimOutcome::Undecided);
+    decided.flat_map(|one| one.reservations.iter().copied()).collect()
 }
 
 fn tally(judged: &[Judged]) -> ClaimTally {

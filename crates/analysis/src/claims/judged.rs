@@ -5,7 +5,7 @@ use super::parts::Part;
 use super::rule::{Measured, outcome, settled};
 use super::sentence::{Scale, at_level, compared, grounds, word};
 use model::{
-    Claim, ClaimOutcome, ClaimedEffect, Effect, Finding, Interval, Plan, Question, Verdict,
+    Claim, ClaimOutcome, ClaimedEffect, Doubt, Effect, Finding, Interval, Plan, Question, Verdict,
 };
 use stats::ln;
 
@@ -22,6 +22,8 @@ pub(super) struct Judged {
     pub log: Option<f64>,
     /// Why it has no finding, where it has none.
     pub unjudged: Option<&'static str>,
+    /// What it may tell besides the subjects.
+    pub reservations: Vec<&'static str>,
 }
 
 impl Judged {
@@ -43,6 +45,7 @@ impl Judged {
                     grounds: compared,
                     log: None,
                     unjudged: Some(why),
+                    reservations: Vec::new(),
                 };
             }
         };
@@ -52,8 +55,27 @@ impl Judged {
         let (outcome, reason, log) = judge(claim, reading, alone, evidence);
         let has_blocks = evidence.basis != ClaimBasis::WithoutBlocks;
         let grounds = format!("{compared}, {}", grounds(plan, finding, has_blocks));
-        Self { question, outcome, reason, grounds, log, unjudged: None }
+        let reservations = reservations(finding);
+        Self { question, outcome, reason, grounds, log, unjudged: None, reservations }
     }
+}
+
+/// What a finding may tell besides the subjects, as the answer of a report says it: no gate rests on it
+/// either.
+fn reservations(finding: &Finding) -> Vec<&'static str> {
+    let of_order = match finding.verdict {
+        Verdict::Equivalent => "the order of the subjects may hide a difference (ORDER_CONFOUNDED)",
+        _ => "the order of the subjects may be the difference (ORDER_CONFOUNDED)",
+    };
+    let of_doubts = finding.doubts.iter().map(|doubt| match doubt {
+        Doubt::UnlikeSettings => "it may not be the same work (SETTINGS_DIFFER)",
+        Doubt::UnknownReplicates => "the interval may be too narrow (REPLICATE_LEVEL_UNKNOWN)",
+        Doubt::TurnedDirection => {
+            "which way is better was given against the format (POST_HOC_MARGIN)"
+        }
+        Doubt::AbsentRuns => "runs that are absent may be those that failed (ABSENT_VALUES)",
+    });
+    finding.is_order_fixed.then_some(of_order).into_iter().chain(of_doubts).collect()
 }
 
 /// A finding, read the claim's way round and in the metric's own direction, as claims are written.

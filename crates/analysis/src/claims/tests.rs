@@ -154,8 +154,12 @@ fn a_claim_is_told_with_the_blocks_it_rests_on_and_whether_the_data_were_there_b
     assert!(planned.reason.ends_with("; b against a on w m, in 6 of 8 blocks"), "{planned:?}");
     plan.imported = Some(in_blocks(ImportedOrder::Unknown));
     let imported = judge_campaign(&plan, &all);
-    let told =
-        format!("{}; the claim was given at import, when the data were there", planned.reason);
+    let told = format!(
+        "{}; runs that are absent may be those that failed (ABSENT_VALUES); the order of the subjects \
+         may be the difference (ORDER_CONFOUNDED); the claim was given at import, when the data were \
+         there",
+        planned.reason
+    );
     assert_eq!(imported.reason, told);
 }
 
