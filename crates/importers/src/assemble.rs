@@ -72,6 +72,7 @@ pub fn import(
     let mut table = ImportedTable::of_files(file_bytes);
     for (index, source) in sources.iter().enumerate() {
         importer.read(source, mapping, &mut table).map_err(|trouble| (index, trouble))?;
+        table.release_document();
     }
     table.compare_settings();
     table.note_counted_shares();

@@ -83,24 +83,25 @@ impl Importer for Entry {
         table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let json = Json::parse(source.bytes)?;
+        table.hold_document(json.held_bytes())?;
         let list = JsonNode::root(&json).member("benchmarks")?;
         table.settings(source.subject, &settings(&JsonNode::root(&json)));
-        let entries: Vec<Entered<'_>> = list.items()?.map(Entered::of).collect::<Result<_, _>>()?;
+        // Each is read once more below: all of them with their places would be as large as the file.
+        let (mut iterated, mut averaged) = (BTreeSet::new(), BTreeSet::new());
+        for entry in list.items()?.map(Entered::of) {
+            let entry = entry?;
+            match entry.aggregate {
+                None => iterated.insert(entry.benchmark),
+                Some("mean") => averaged.insert(entry.benchmark),
+                Some(_) => false,
+            };
+        }
         table.declare(&["benchmark"], &[])?;
         let execution = table.next_execution();
         table.note_time(&execution, began_ms(&JsonNode::root(&json)));
         let first = table.rows.len();
-        let iterated: BTreeSet<&str> = entries
-            .iter()
-            .filter(|entry| entry.aggregate.is_none())
-            .map(|entry| entry.benchmark)
-            .collect();
-        let averaged: BTreeSet<&str> = entries
-            .iter()
-            .filter(|entry| entry.aggregate == Some("mean"))
-            .map(|entry| entry.benchmark)
-            .collect();
-        for entry in &entries {
+        for entry in list.items()?.map(Entered::of) {
+            let entry = entry?;
             match entry.aggregate {
                 None => {}
                 Some(_) if iterated.contains(entry.benchmark) => continue,

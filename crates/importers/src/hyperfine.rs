@@ -26,6 +26,11 @@ static DESCRIPTION: Description = Description {
 /// What `--subject` says to take the file as the subject.
 const FILE: &str = "file";
 
+/// Bytes of a result beside its values of JSON: its own, its place in words, and its name in a set.
+const RESULT_BYTES: u64 = 160;
+/// Bytes of a parameter of it, in a list that has room for as many more, and of its level.
+const PARAMETER_BYTES: u64 = 112;
+
 /// The format.
 pub(crate) struct Entry;
 
@@ -74,9 +79,13 @@ impl Importer for Entry {
         table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let json = Json::parse(source.bytes)?;
-        let results = JsonNode::root(&json).member("results")?;
-        let results: Vec<Measured<'_>> =
-            results.items()?.map(Measured::of).collect::<Result<_, _>>()?;
+        let mut held_bytes = json.held_bytes();
+        let mut results = Vec::new();
+        for place in JsonNode::root(&json).member("results")?.items()? {
+            held_bytes = held_bytes.saturating_add(Measured::held_bytes(&place)?);
+            table.hold_document(held_bytes)?;
+            results.push(Measured::of(place)?);
+        }
         let Some(first) = results.first() else {
             return Err(Trouble::new("it has no results", "give a file with results"));
         };
@@ -135,6 +144,13 @@ fn refuse_commands_of_one_level(results: &[Measured<'_>]) -> Result<(), Trouble>
 }
 
 impl<'a> Measured<'a> {
+    /// The bytes that a result takes beside its values of JSON, reckoned before it is read.
+    fn held_bytes(place: &JsonNode<'_>) -> Result<u64, Trouble> {
+        let given = place.optional("parameters")?;
+        let given = given.map(|given| given.members().map(|members| members.len())).transpose()?;
+        Ok(RESULT_BYTES + PARAMETER_BYTES * given.unwrap_or(0) as u64)
+    }
+
     fn of(place: JsonNode<'a>) -> Result<Self, Trouble> {
         let command = place.member("command")?.text()?;
         let mut parameters = Vec::new();

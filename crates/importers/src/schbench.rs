@@ -76,15 +76,18 @@ impl Importer for Entry {
         let (json, text) = Json::parse_first(source.bytes)?;
         let values = JsonNode::root(&json).member("int")?;
         table.settings(source.subject, &settings(&JsonNode::root(&json)));
-        let text = String::from_utf8_lossy(text);
+        // Signs in place of bytes that are no text would be three times as long.
+        let text = std::str::from_utf8(text).map_err(|_| {
+            Trouble::new("what follows its JSON is no text", "give the output of schbench -j alone")
+        })?;
         table.declare(&[], &[])?;
         table.is_closed_loop = true;
         let mut samples = Vec::new();
         for (latency, title) in LATENCIES {
-            let count = total_samples(&text, title);
+            let count = total_samples(text, title);
             samples.extend(percentiles(&values, latency, count, source.subject, table)?);
         }
-        if let Some(rps) = requests_per_second(&values, &text)? {
+        if let Some(rps) = requests_per_second(&values, text)? {
             let id = table.metric("rps", Unit::PerSecond, Direction::Higher, Reduction::Mean)?;
             samples.push(Sample::values(&id, vec![rps]));
             table.judge(&id);
@@ -210,6 +213,12 @@ mod tests {
             told("\"hostname\": \"lab\"", "\"hostname\": \"other\""),
             ["by the tool's own words: host (a: lab; b: other)"]
         );
+    }
+
+    #[test]
+    fn bytes_behind_the_json_that_are_no_text_are_refused() {
+        let cause = refusal(&ENTRY, b"{\"int\": {}}\xff\n", &Mapping::default());
+        assert!(cause.contains("what follows its JSON is no text"), "{cause}");
     }
 
     #[test]

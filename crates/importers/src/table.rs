@@ -16,8 +16,8 @@ use crate::tool_settings::ToolSettings;
 use crate::unnamed_kinds::UnnamedKinds;
 use model::{
     Caveat, CaveatCode, DecidingFact, DecidingFacts, Direction, IMPORT_EXPANSION,
-    IMPORT_FREE_BYTES, IMPORT_LOOKUPS, IMPORT_METRICS, IMPORT_ROWS, IMPORT_VALUES, ImportFact,
-    Metric, OverLimit, Reduction, Sample, SharedName, Unit,
+    IMPORT_FREE_BYTES, IMPORT_HELD, IMPORT_LOOKUPS, IMPORT_METRICS, IMPORT_ROWS, IMPORT_VALUES,
+    ImportFact, Metric, OverLimit, Reduction, Sample, SharedName, Unit,
 };
 use outputs::Trouble;
 use std::borrow::Cow;
@@ -118,6 +118,8 @@ pub struct ImportedTable {
     values: u64,
     /// Bytes of all files that are read into it.
     file_bytes: u64,
+    /// Bytes of the values of JSON from which rows are made.
+    document_bytes: u64,
 }
 
 /// A file that is a table.
@@ -515,14 +517,43 @@ impl ImportedTable {
         IMPORT_LOOKUPS.check(values.saturating_mul(self.metrics.len() as u64))
     }
 
-    /// Whether there may be one row more, of so many values, for the size of the files.
-    fn check_expansion(&self, values: u64) -> Result<(), OverLimit> {
-        let rows = self.rows.len() as u64 + 1;
+    /// Notes that a file is held as values of JSON, of so many bytes, while its rows are appended.
+    ///
+    /// # Errors
+    /// When that is too much beside the files and the rows before.
+    pub(crate) fn hold_document(&mut self, bytes: u64) -> Result<(), Trouble> {
+        self.document_bytes = bytes;
+        self.check_held(self.needed(0, 0)).map_err(over)
+    }
+
+    /// Notes that rows are all that is held of the files read so far.
+    pub(crate) fn release_document(&mut self) {
+        self.document_bytes = 0;
+    }
+
+    /// Whether rows that need so much may be held beside the values that they are made from.
+    fn check_held(&self, needed: u64) -> Result<(), OverLimit> {
+        if self.document_bytes == 0 {
+            return Ok(());
+        }
+        let read = self.file_bytes.saturating_add(self.document_bytes);
+        IMPORT_HELD.check(read.saturating_add(needed))
+    }
+
+    /// The bytes that are reckoned for all rows and so many more, of so many values.
+    fn needed(&self, rows: u64, values: u64) -> u64 {
+        let rows = rows.saturating_add(self.rows.len() as u64);
         // A row without a value says why it failed, and takes as much while its record is stored.
         let values = VALUE_BYTES.saturating_mul(self.values.saturating_add(values).max(rows));
         let rows = ROW_BYTES.saturating_mul(rows);
         let names = NAME_BYTES.saturating_mul(self.names.len() as u64);
-        let needed = rows.saturating_add(values).saturating_add(names);
+        rows.saturating_add(values).saturating_add(names)
+    }
+
+    /// Whether there may be one row more, of so many values, for the size of the files.
+    fn check_expansion(&self, values: u64) -> Result<(), OverLimit> {
+        let needed = self.needed(1, values);
+        self.check_held(needed)?;
         let beyond = needed.saturating_sub(IMPORT_FREE_BYTES);
         IMPORT_EXPANSION.check(beyond.div_ceil(self.file_bytes.max(1)))
     }
@@ -579,6 +610,22 @@ mod tests {
         }
         assert_eq!(table.check_values(990 * 100), Ok(()));
         assert_eq!(table.check_values(990 * 590).unwrap_err().limit, &IMPORT_LOOKUPS);
+    }
+
+    #[test]
+    fn rows_and_the_json_that_they_are_made_from_are_refused_together_by_the_name_of_the_limit() {
+        let files = IMPORT_HELD.most / 4;
+        let mut table = ImportedTable::of_files(files);
+        let held = 3 * files - ROW_BYTES - VALUE_BYTES;
+        assert!(table.hold_document(held).is_ok());
+        assert_eq!(table.check_expansion(1), Ok(()));
+        assert!(table.hold_document(held + 1).is_ok());
+        assert_eq!(table.check_expansion(1).unwrap_err().limit, &IMPORT_HELD);
+        let cause = table.hold_document(3 * files + 1).unwrap_err().cause;
+        assert!(cause.contains("limit IMPORT_HELD"), "{cause}");
+        // What is in no file of JSON is held as its text alone.
+        table.release_document();
+        assert_eq!(table.check_expansion(1), Ok(()));
     }
 
     #[test]

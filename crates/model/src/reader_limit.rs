@@ -79,9 +79,29 @@ pub static IMPORT_METRICS: ReaderLimit =
 /// Columns of a table: a parser holds the place of each before it counts them.
 pub static IMPORT_COLUMNS: ReaderLimit =
     ReaderLimit::of("IMPORT_COLUMNS", 10_000, "columns", "import a part of it");
-/// Values of one file of JSON: so many are held, with their names, within 512 MB.
+/// Values of one file of JSON: what is read out of it takes some more bytes for each.
 pub static JSON_VALUES: ReaderLimit =
     ReaderLimit::of("JSON_VALUES", 4_000_000, "values of JSON", SMALLER);
+/// Bytes of one file of JSON and those reckoned for its values, keys and texts while they are held: a
+/// member of six bytes takes eighty. What is read out of them has the rest of 512 MB.
+pub static JSON_HELD: ReaderLimit = ReaderLimit::of(
+    "JSON_HELD",
+    360 << 20,
+    "bytes reckoned for a file of JSON with its values, keys and texts",
+    SMALLER,
+);
+/// Bytes of one key or text of JSON, of which names and messages are copied. The output of a server
+/// that iperf3 appends has some eighty for each second.
+pub static JSON_TEXT_BYTES: ReaderLimit =
+    ReaderLimit::of("JSON_TEXT_BYTES", 16 << 20, "bytes of one key or text of JSON", SMALLER);
+/// Bytes reckoned for the files of an import, one of them as values of JSON, and the rows so far, which
+/// are held together while rows are made from these values.
+pub static IMPORT_HELD: ReaderLimit = ReaderLimit::of(
+    "IMPORT_HELD",
+    440 << 20,
+    "bytes reckoned for files, values of JSON and rows that are held together",
+    SMALLER,
+);
 /// Lists and objects of JSON inside each other, in any document. It is the limit of the parser, which
 /// stays on.
 pub static JSON_DEPTH: ReaderLimit =
@@ -367,13 +387,16 @@ pub static HISTOGRAM_COUNTS: ReaderLimit =
     ReaderLimit::of("HISTOGRAM_COUNTS", 9 << 16, "bytes of a histogram's counts", NOT_OURS);
 
 /// Every limit, for the manual.
-pub static READER_LIMITS: [&ReaderLimit; 53] = [
+pub static READER_LIMITS: [&ReaderLimit; 56] = [
     &IMPORT_BYTES,
     &IMPORT_JSON_BYTES,
     &IMPORT_ROWS,
     &IMPORT_METRICS,
     &IMPORT_COLUMNS,
     &JSON_VALUES,
+    &JSON_HELD,
+    &JSON_TEXT_BYTES,
+    &IMPORT_HELD,
     &JSON_DEPTH,
     &WORKBOOK_BYTES,
     &WORKBOOK_CELLS,

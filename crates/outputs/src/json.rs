@@ -3,7 +3,7 @@
 //! twice is an error, because readers disagree on which of the two counts.
 
 use crate::trouble::Trouble;
-use model::{JSON_VALUES, over_depth};
+use model::{JSON_HELD, JSON_TEXT_BYTES, JSON_VALUES, OverLimit, over_depth};
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -14,6 +14,14 @@ use std::hash::{DefaultHasher, Hasher};
 const MOST_MOVED: usize = 64;
 /// Counts beyond this are not exact as floating-point numbers, and nobody counts so far.
 const LARGEST_COUNT: u64 = 1 << 53;
+/// What a value takes where it stands, and a key before it. Their texts lie elsewhere.
+const VALUE_BYTES: u64 = size_of::<Json>() as u64;
+const KEY_BYTES: u64 = size_of::<String>() as u64;
+/// What the allocator adds at most to the values of a list or object, in its steps.
+const LIST_BYTES: u64 = 16;
+/// What a key of an object that is open takes in the set by which a second one is found: 17 bytes were
+/// measured of four million.
+const DIGEST_BYTES: u64 = 20;
 
 /// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +46,8 @@ impl Json {
     /// Parses one value that is all there is.
     ///
     /// # Errors
-    /// When it is no JSON, has more values than `JSON_VALUES`, or is followed by something.
+    /// When it is no JSON, is more than is held (`JSON_VALUES`, `JSON_HELD`, `JSON_TEXT_BYTES`), or is
+    /// followed by something.
     pub fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
         Self::parse_with_repeated(bytes, &[])
     }
@@ -61,16 +70,16 @@ impl Json {
     /// Parses the value at the beginning, and returns what follows it.
     ///
     /// # Errors
-    /// When it is no JSON, or has more values than `JSON_VALUES`.
+    /// As [`Self::parse`], whatever follows.
     pub fn parse_first(bytes: &[u8]) -> Result<(Self, &[u8]), Trouble> {
         Self::first(bytes, &[])
     }
 
     fn first<'b>(bytes: &'b [u8], repeated: &[&str]) -> Result<(Self, &'b [u8]), Trouble> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let count = Cell::new(0);
+        let held = Held { values: Cell::new(0), bytes: Cell::new(bytes.len() as u64) };
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-        let parsed = Builder { count: &count, repeated }.deserialize(&mut deserializer);
+        let parsed = Builder { held: &held, repeated }.deserialize(&mut deserializer);
         let parsed = parsed.map_err(|error| {
             let text =
                 over_depth(&error).map_or_else(|| error.to_string(), |over| over.to_string());
@@ -85,6 +94,25 @@ impl Json {
         let end = deserializer.into_iter::<IgnoredAny>().byte_offset();
         Ok((parsed, &bytes[end..]))
     }
+
+    /// The bytes of memory that are reckoned for it, as they were while it was parsed.
+    pub fn held_bytes(&self) -> u64 {
+        let list = |length: usize| if length == 0 { 0 } else { LIST_BYTES };
+        let within = match self {
+            Self::Null | Self::Boolean(_) | Self::Whole(_) | Self::Number(_) => 0,
+            Self::Text(text) => block_bytes(text.len()),
+            Self::List(items) => {
+                list(items.len()) + items.iter().map(Self::held_bytes).sum::<u64>()
+            }
+            Self::Object(entries) => {
+                let members = entries
+                    .iter()
+                    .map(|(key, value)| KEY_BYTES + block_bytes(key.len()) + value.held_bytes());
+                list(entries.len()) + members.sum::<u64>()
+            }
+        };
+        VALUE_BYTES + within
+    }
 }
 
 const REMEDY: &str = "give the file as the tool wrote it";
@@ -95,10 +123,54 @@ pub fn line_of(bytes: &[u8], place: usize) -> u64 {
     before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
 }
 
-/// Builds values, and counts them.
+/// What the allocator takes for so many bytes: eight of its own, in steps of 16, and 32 at least.
+fn block_bytes(length: usize) -> u64 {
+    if length == 0 { 0 } else { (length as u64).saturating_add(8).next_multiple_of(16).max(32) }
+}
+
+/// What was parsed so far: it is held against its limits before it is.
+#[derive(Default)]
+struct Held {
+    values: Cell<u64>,
+    /// With the text that is parsed.
+    bytes: Cell<u64>,
+}
+
+impl Held {
+    fn add(&self, bytes: u64) -> Result<(), OverLimit> {
+        let bytes = self.bytes.get().saturating_add(bytes);
+        JSON_HELD.check(bytes)?;
+        self.bytes.set(bytes);
+        Ok(())
+    }
+
+    fn add_value(&self) -> Result<(), OverLimit> {
+        let values = self.values.get() + 1;
+        JSON_VALUES.check(values)?;
+        self.values.set(values);
+        self.add(VALUE_BYTES)
+    }
+
+    fn add_text(&self, length: usize) -> Result<(), OverLimit> {
+        JSON_TEXT_BYTES.check(length as u64)?;
+        self.add(block_bytes(length))
+    }
+
+    fn add_key(&self, length: usize) -> Result<(), OverLimit> {
+        self.add_text(length)?;
+        self.add(KEY_BYTES + DIGEST_BYTES)
+    }
+
+    /// An object of so many keys is whole.
+    fn drop_digests(&self, keys: usize) {
+        self.bytes.set(self.bytes.get().saturating_sub(DIGEST_BYTES * keys as u64));
+    }
+}
+
+/// Builds values, and reckons what they take.
 #[derive(Clone, Copy)]
 struct Builder<'c> {
-    count: &'c Cell<u64>,
+    held: &'c Held,
     repeated: &'c [&'c str],
 }
 
@@ -106,10 +178,32 @@ impl<'de> DeserializeSeed<'de> for Builder<'_> {
     type Value = Json;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
-        let count = self.count.get() + 1;
-        JSON_VALUES.check(count).map_err(D::Error::custom)?;
-        self.count.set(count);
+        self.held.add_value().map_err(D::Error::custom)?;
         deserializer.deserialize_any(self)
+    }
+}
+
+/// The key of a member.
+struct Key<'c>(&'c Held);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = String;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = String;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<String, E> {
+        self.0.add_key(key.len()).map_err(E::custom)?;
+        Ok(key.to_owned())
     }
 }
 
@@ -140,7 +234,8 @@ impl<'de> Visitor<'de> for Builder<'_> {
         Ok(Json::Number(value))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Json, E> {
+        self.held.add_text(value.len()).map_err(E::custom)?;
         Ok(Json::Text(value.to_owned()))
     }
 
@@ -149,18 +244,25 @@ impl<'de> Visitor<'de> for Builder<'_> {
         while let Some(item) = access.next_element_seed(self)? {
             items.push(item);
         }
+        if !items.is_empty() {
+            self.held.add(LIST_BYTES).map_err(A::Error::custom)?;
+        }
         Ok(Json::List(fitted(items)))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json, A::Error> {
         let mut entries: Vec<(String, Json)> = Vec::new();
         let mut seen = BTreeSet::new();
-        while let Some(key) = access.next_key::<String>()? {
+        while let Some(key) = access.next_key_seed(Key(self.held))? {
             let is_new = self.repeated.contains(&key.as_str()) || seen.insert(digest(&key));
             if !is_new && entries.iter().any(|(known, _)| *known == key) {
                 return Err(A::Error::custom(format_args!("the key {key:?} is given twice")));
             }
             entries.push((key, access.next_value_seed(self)?));
+        }
+        self.held.drop_digests(entries.len());
+        if !entries.is_empty() {
+            self.held.add(LIST_BYTES).map_err(A::Error::custom)?;
         }
         Ok(Json::Object(fitted(entries)))
     }
@@ -398,6 +500,51 @@ mod tests {
         let text = format!("[{}1]", "1,".repeat(most - 1));
         let (_, cause) = line_and_cause(&text);
         assert!(cause.contains("limit JSON_VALUES"), "{cause}");
+    }
+
+    #[test]
+    fn more_memory_than_json_may_take_is_refused_by_the_name_of_the_limit() {
+        // Each is held twice, as text of the file and by itself.
+        let long = "x".repeat(1 << 20);
+        let texts = |count: u64| -> String {
+            let items = (0..count).map(|number| format!("\"{number}{long}\""));
+            format!("[{}]", items.collect::<Vec<String>>().join(","))
+        };
+        let keys = |count: u64| -> String {
+            let members = (0..count).map(|number| format!("\"{number}{long}\":0"));
+            format!("{{{}}}", members.collect::<Vec<String>>().join(","))
+        };
+        let most = JSON_HELD.most >> 21;
+        assert!(Json::parse(texts(most - 1).as_bytes()).is_ok());
+        for text in [texts(most), keys(most)] {
+            let (_, cause) = line_and_cause(&text);
+            assert!(cause.contains("limit JSON_HELD"), "{cause}");
+        }
+    }
+
+    #[test]
+    fn what_is_reckoned_while_json_is_parsed_is_what_is_held_then() {
+        let text = r#"{"a":[1,-2.5,null,true,"a text of more than some bytes"],"":"","b":{"c":{},"d":[]}}"#;
+        let held = Held::default();
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let parsed = Builder { held: &held, repeated: &[] }.deserialize(&mut deserializer).unwrap();
+        assert_eq!((held.values.get(), held.bytes.get()), (11, parsed.held_bytes()));
+    }
+
+    #[test]
+    fn a_text_or_key_that_is_too_long_is_refused_by_the_name_of_the_limit() {
+        let most = usize::try_from(JSON_TEXT_BYTES.most).unwrap();
+        let texts = |length: usize| {
+            let long = "x".repeat(length);
+            [format!("[\"{long}\"]"), format!("{{\"{long}\":0}}")]
+        };
+        for text in texts(most) {
+            assert!(Json::parse(text.as_bytes()).is_ok());
+        }
+        for text in texts(most + 1) {
+            let (_, cause) = line_and_cause(&text);
+            assert!(cause.contains("limit JSON_TEXT_BYTES"), "{cause}");
+        }
     }
 
     #[test]

@@ -229,6 +229,11 @@ mod whole {
     }
 
     #[test]
+    fn json_of_millions_of_short_members_is_refused_within_its_memory() {
+        products::refuse_members_in_json();
+    }
+
+    #[test]
     fn records_of_more_caveats_than_a_campaign_may_have_are_refused_within_their_memory() {
         let one = r#"{"code":"NOISY","detail":"x"},"#;
         let list = ("\"caveats\":[", one, 60_000, r#"{"code":"NOISY","detail":"x"}],"#);

@@ -247,6 +247,54 @@ pub(super) fn answer_lists_in_json() {
     }
 }
 
+/// A file of JSON with a list of benchmarks that are made from their numbers.
+fn benchmarks(path: &Path, count: usize, object: impl Fn(usize) -> String) {
+    let mut objects = BufWriter::new(File::create(path).unwrap());
+    write!(objects, "{{\"benchmarks\":[{}", object(0)).unwrap();
+    for number in 1..count {
+        write!(objects, ",{}", object(number)).unwrap();
+    }
+    writeln!(objects, "]}}").unwrap();
+    objects.flush().unwrap();
+}
+
+/// Files of JSON of millions of short members, and one of a long text, are refused.
+pub(super) fn refuse_members_in_json() {
+    let bench = Bench::new();
+    let path = bench.path().join("members.json");
+    let file = text(&path);
+    let members = |object: usize| -> String {
+        let all = columns('m', 1_000).into_iter();
+        let all: Vec<String> =
+            all.map(|name| format!("\"{name} of object {object} and its name\":\"\"")).collect();
+        format!("{{{}}}", all.join(","))
+    };
+    let benchmark = |number: usize| {
+        format!(
+            "{{\"name\":\"b{}\",\"time_unit\":\"ns\",\"real_time\":100,\"cpu_time\":99}}",
+            number % 500
+        )
+    };
+    let arguments = ["import", "google-benchmark", &file];
+    benchmarks(&path, 3_900, members);
+    let (what, size_bytes, word) = ("members", size(&path), "JSON_HELD");
+    check(&bench, &Case { what, size_bytes, arguments: &arguments, codes: &[2], word });
+    benchmarks(&path, 590_000, benchmark);
+    let (what, size_bytes, word) = ("rows beside their JSON", size(&path), "IMPORT_HELD");
+    check(&bench, &Case { what, size_bytes, arguments: &arguments, codes: &[2], word });
+    let long = "x".repeat(1_000);
+    let list = ("{\"benchmarks\":[{\"name\":\"\\n", long.as_str(), 180_000, "\"}]}");
+    let mut texts = BufWriter::new(File::create(&path).unwrap());
+    spread(&mut texts, list);
+    texts.flush().unwrap();
+    drop(texts);
+    for what in ["google-benchmark", "fio", "hyperfine"] {
+        let (size_bytes, arguments) = (size(&path), ["import", what, &file]);
+        let (codes, word) = (&[2], "JSON_TEXT_BYTES");
+        check(&bench, &Case { what, size_bytes, arguments: &arguments, codes, word });
+    }
+}
+
 #[test]
 fn a_record_of_millions_of_values_is_refused_within_its_memory() {
     // More than a record may have.
