@@ -12,7 +12,7 @@ mod text;
 use crate::format::{Format, Reaction};
 use crate::trouble::Trouble;
 use model::Histogram;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -116,10 +116,12 @@ impl Log {
             });
             kinds[place].1.push(request);
         }
+        let messages = Messages::of(&self.requests);
         // One after the other, of which each has room for what may come while it is counted.
         let counted = kinds.into_iter().map(|(name, requests)| {
             let mut kind = RequestGroup::none(name.clone());
-            requests.into_iter().for_each(|request| kind.count(request, &window_ms));
+            let failures = requests.into_iter().filter_map(|one| kind.count(one, &window_ms));
+            kind.failures = messages.counted(failures);
             kind.latency.shrink();
             kind
         });
@@ -140,7 +142,12 @@ impl RequestGroup {
         Self { name, latency: Histogram::new(), failures: BTreeMap::new(), answers: 0 }
     }
 
-    fn count(&mut self, request: &LoggedRequest, window_ms: &Range<u64>) {
+    /// Counts a request; the message of one that failed within the window is for others to count.
+    fn count<'l>(
+        &mut self,
+        request: &'l LoggedRequest,
+        window_ms: &Range<u64>,
+    ) -> Option<&'l Arc<str>> {
         let has_begun = window_ms.contains(&request.start_ms);
         match &request.failure {
             None => {
@@ -149,11 +156,9 @@ impl RequestGroup {
                     let took_ms = request.end_ms - request.start_ms;
                     self.latency.record(took_ms.saturating_mul(NS_PER_MS));
                 }
+                None
             }
-            Some(message) if has_begun => {
-                *self.failures.entry(message.clone()).or_default() += 1;
-            }
-            Some(_) => {}
+            Some(message) => has_begun.then_some(message),
         }
     }
 
@@ -161,6 +166,47 @@ impl RequestGroup {
     pub fn failed(&self) -> u64 {
         self.failures.values().sum()
     }
+}
+
+/// The messages of failures. Thousands of requests refer to one of 64 KiB: each message is compared with
+/// others once, and known by its address then.
+struct Messages<'l> {
+    /// Different ones, in order.
+    sorted: Vec<&'l Arc<str>>,
+    /// The place among these of each address.
+    places: HashMap<usize, usize>,
+}
+
+impl<'l> Messages<'l> {
+    fn of(requests: &'l [LoggedRequest]) -> Self {
+        let all = requests.iter().filter_map(|request| request.failure.as_ref());
+        let by_address: HashMap<usize, &Arc<str>> =
+            all.map(|message| (address(message), message)).collect();
+        let mut messages: Vec<&Arc<str>> = by_address.into_values().collect();
+        messages.sort();
+        let mut this = Self { sorted: Vec::new(), places: HashMap::new() };
+        for message in messages {
+            if this.sorted.last() != Some(&message) {
+                this.sorted.push(message);
+            }
+            this.places.insert(address(message), this.sorted.len() - 1);
+        }
+        this
+    }
+
+    /// How often each of these came.
+    fn counted<'m>(&self, messages: impl Iterator<Item = &'m Arc<str>>) -> BTreeMap<Arc<str>, u64> {
+        let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
+        for message in messages {
+            *counts.entry(self.places[&address(message)]).or_default() += 1;
+        }
+        counts.into_iter().map(|(place, count)| (self.sorted[place].clone(), count)).collect()
+    }
+}
+
+/// Where a message is held.
+fn address(message: &Arc<str>) -> usize {
+    Arc::as_ptr(message).addr()
 }
 
 impl LoggedRequest {
@@ -385,6 +431,37 @@ mod tests {
         let missing = log.requests.iter().find(|request| request.failure.is_some()).unwrap();
         let message = "status.find.is(200), but actually found 404";
         assert_eq!(missing.failure.as_deref(), Some(message));
+    }
+
+    /// Compared for each request, these would be terabytes.
+    #[test]
+    fn long_messages_that_begin_alike_are_compared_once_and_not_for_each_request() {
+        let prefix = "x".repeat(65_000);
+        // Each text twice, as a log may write it.
+        let messages: Vec<Arc<str>> =
+            (0..80).map(|number| format!("{prefix}{:02}", number / 2).into()).collect();
+        let name: Arc<str> = "r".into();
+        let request = |at: usize| LoggedRequest {
+            name: name.clone(),
+            start_ms: 0,
+            end_ms: 1,
+            failure: Some(messages[at % messages.len()].clone()),
+        };
+        let log = Log {
+            version: String::new(),
+            simulation: String::new(),
+            description: String::new(),
+            started_unix_ms: 0,
+            requests: (0..4_000_000).map(request).collect(),
+            errors: Vec::new(),
+            users_began: 0,
+            users_ended: 0,
+        };
+        let kinds = log.kinds(0..u64::MAX);
+        let [kind] = &kinds[..] else { panic!("{} kinds", kinds.len()) };
+        let ends = kind.failures.iter().map(|(message, count)| (&message[65_000..], *count));
+        let expected: Vec<String> = (0..40).map(|number| format!("{number:02}")).collect();
+        assert!(ends.eq(expected.iter().map(|end| (end.as_str(), 100_000))));
     }
 
     /// What `decode_simlog.py` and Gatling's own report say of the same file.
