@@ -977,7 +977,7 @@ mod tests {
             text.push_str(&format!("{},1{}\n", ["a", "b"][row % 2], ",".repeat(9_000)));
         }
         let found = refused(PLAIN, text);
-        assert!(found.contains("line 557: more than 5000000 fields"), "{found}");
+        assert!(found.contains("line 446: more than 4000000 fields"), "{found}");
         assert!(found.contains("limit IMPORT_FIELDS"), "{found}");
     }
 

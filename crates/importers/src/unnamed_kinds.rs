@@ -76,26 +76,27 @@ impl UnnamedKinds {
             if self.is_cut {
                 return;
             }
-            let mut found: BTreeMap<(usize, &SharedName), Kinds> = BTreeMap::new();
             // A row that names no execution is one of its own.
             let is_of_one = |one: &usize, other: &usize| {
                 execution(*one) == execution(*other) && execution(*one) != (&None, &None)
             };
-            for of_execution in of_cell.chunk_by(is_of_one) {
-                for (column, (_, fields)) in columns.iter().enumerate() {
-                    for (source, kinds) in kinds(of_execution, fields, rows) {
-                        found.entry((column, source)).or_default().add(kinds);
+            // Column by column: fields of one lie side by side in memory, and those of a row do not.
+            for (column, fields) in &columns {
+                let mut found: BTreeMap<&SharedName, Kinds> = BTreeMap::new();
+                for of_execution in of_cell.chunk_by(is_of_one) {
+                    for (source, levels) in kinds(of_execution, fields, rows) {
+                        found.entry(source).or_default().add_execution(levels);
                     }
                 }
-            }
-            for ((column, source), kinds) in found {
-                let place = (columns[column].0.to_owned(), source.clone(), levels.clone());
-                if self.of_places.len() == MOST_HELD && !self.of_places.contains_key(&place) {
-                    self.cut();
-                    return;
+                for (source, kinds) in found {
+                    let place = ((*column).to_owned(), source.clone(), levels.clone());
+                    if self.of_places.len() == MOST_HELD && !self.of_places.contains_key(&place) {
+                        self.cut();
+                        return;
+                    }
+                    let of_subjects = self.of_places.entry(place).or_default();
+                    of_subjects.entry(subject.clone()).or_default().add(kinds);
                 }
-                let of_subjects = self.of_places.entry(place).or_default();
-                of_subjects.entry(subject.clone()).or_default().add(kinds);
             }
         }
     }
@@ -191,19 +192,20 @@ fn any_pair(metric: &Metric) -> UnlikeMix {
     }
 }
 
+/// The levels of a column in one execution: their texts are copied for a subject once, not for each row.
+type LevelsOfExecution<'f> = BTreeMap<&'f str, LevelRows>;
+
 /// What one execution has in a column, by metric. Zeros and negative values have no verdict anyway.
-fn kinds<'r>(
+fn kinds<'r, 'f>(
     execution: &[usize],
-    fields: &ColumnText,
+    fields: &'f ColumnText,
     rows: &'r [TableRow],
-) -> BTreeMap<&'r SharedName, Kinds> {
-    let mut found: BTreeMap<&SharedName, Kinds> = BTreeMap::new();
+) -> BTreeMap<&'r SharedName, LevelsOfExecution<'f>> {
+    let mut found: BTreeMap<&SharedName, LevelsOfExecution<'_>> = BTreeMap::new();
     for at in execution {
         for Sample { source, data } in &rows[*at].samples {
             let SampleData::Values(values) = data else { continue };
-            let kinds = found.entry(source).or_default();
-            kinds.executions = 1.0;
-            let level = kinds.levels.entry(fields.at(*at).to_owned()).or_default();
+            let level = found.entry(source).or_default().entry(fields.at(*at)).or_default();
             for value in values.iter().filter(|value| **value > 0.0) {
                 level.rows += 1.0;
                 level.values += value;
@@ -211,9 +213,9 @@ fn kinds<'r>(
             }
         }
     }
-    for kinds in found.values_mut() {
-        let count: f64 = kinds.levels.values().map(|level| level.rows).sum();
-        for level in kinds.levels.values_mut().filter(|_| count > 0.0) {
+    for levels in found.values_mut() {
+        let count: f64 = levels.values().map(|level| level.rows).sum();
+        for level in levels.values_mut().filter(|_| count > 0.0) {
             level.shares = level.rows / count;
         }
     }
@@ -255,11 +257,20 @@ impl Kinds {
     fn add(&mut self, other: Self) {
         self.executions += other.executions;
         for (level, more) in other.levels {
-            let known = self.levels.entry(level).or_default();
-            known.shares += more.shares;
-            known.rows += more.rows;
-            known.values += more.values;
-            known.squares += more.squares;
+            self.levels.entry(level).or_default().add(more);
+        }
+    }
+
+    /// Adds what one execution has.
+    fn add_execution(&mut self, levels: LevelsOfExecution<'_>) {
+        self.executions += 1.0;
+        for (level, more) in levels {
+            match self.levels.get_mut(level) {
+                Some(known) => known.add(more),
+                None => {
+                    self.levels.insert(level.to_owned(), more);
+                }
+            }
         }
     }
 
@@ -320,6 +331,13 @@ fn shown(of_both: [Option<&Distance>; 2]) -> f64 {
 }
 
 impl LevelRows {
+    fn add(&mut self, more: Self) {
+        self.shares += more.shares;
+        self.rows += more.rows;
+        self.values += more.values;
+        self.squares += more.squares;
+    }
+
     fn mean(&self) -> f64 {
         self.values / self.rows
     }

@@ -50,6 +50,13 @@ fn tables_whose_products_are_large_are_refused_within_their_memory() {
     let empty = ",".repeat(9_000);
     rows(&path, &header, 1_000, |row| format!("{},{row},1{empty}", ["a", "b"][row % 2]));
     import_refused(&bench, "many columns", &path, &value, "IMPORT_FIELDS");
+    // Five millions in all, in 10 MB.
+    let header = format!("s,r,v,{}", columns('c', 9_900).join(","));
+    rows(&path, &header, 500, |row| {
+        let digits = (0..9_900).map(|at| format!(",{}", (row * row + 7 * at * row) % 10));
+        format!("{},{row},1{}", ["a", "b"][row % 2], digits.collect::<String>())
+    });
+    import_refused(&bench, "columns of digits", &path, &value, "IMPORT_FIELDS");
     let metrics = columns('m', 990);
     let header = format!("s,r,{}", metrics.join(","));
     let ones = ",1".repeat(990);
