@@ -110,7 +110,7 @@ impl Importer for Entry {
             table.note_time(&execution, None);
             of_summary(&summary, label, table)?
         } else {
-            let log = Log::parse(bytes)?;
+            let log = Log::parse_beside(bytes, table.held_beside(source.bytes.len()))?;
             begin(table)?;
             table.note_time(&execution, i64::try_from(log.started_unix_ms).ok());
             let said = [("simulation", &log.simulation), ("version", &log.version)];

@@ -531,6 +531,11 @@ impl ImportedTable {
         self.document_bytes = 0;
     }
 
+    /// The bytes reckoned for what is held beside a file of so many: the other files, and the rows so far.
+    pub(crate) fn held_beside(&self, file_bytes: usize) -> u64 {
+        self.file_bytes.saturating_sub(file_bytes as u64).saturating_add(self.needed(0, 0))
+    }
+
     /// Whether rows that need so much may be held beside the values that they are made from.
     fn check_held(&self, needed: u64) -> Result<(), OverLimit> {
         if self.document_bytes == 0 {
@@ -626,6 +631,7 @@ mod tests {
         // What is in no file of JSON is held as its text alone.
         table.release_document();
         assert_eq!(table.check_expansion(1), Ok(()));
+        assert_eq!(table.held_beside(1), files - 1);
     }
 
     #[test]

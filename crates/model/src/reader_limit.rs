@@ -94,12 +94,12 @@ pub static JSON_HELD: ReaderLimit = ReaderLimit::of(
 /// that iperf3 appends has some eighty for each second.
 pub static JSON_TEXT_BYTES: ReaderLimit =
     ReaderLimit::of("JSON_TEXT_BYTES", 16 << 20, "bytes of one key or text of JSON", SMALLER);
-/// Bytes reckoned for the files of an import, one of them as values of JSON, and the rows so far, which
-/// are held together while rows are made from these values.
+/// Bytes reckoned for the files of an import, for one of them also as values of JSON or as requests of
+/// Gatling, and for the rows so far, which are held together while rows are made from that one.
 pub static IMPORT_HELD: ReaderLimit = ReaderLimit::of(
     "IMPORT_HELD",
     440 << 20,
-    "bytes reckoned for files, values of JSON and rows that are held together",
+    "bytes reckoned for files, what was read of one and rows that are held together",
     SMALLER,
 );
 /// Lists and objects of JSON inside each other, in any document. It is the limit of the parser, which

@@ -10,8 +10,9 @@ mod statistics;
 mod text;
 
 use crate::format::{Format, Reaction};
+use crate::json::block_bytes;
 use crate::trouble::Trouble;
-use model::Histogram;
+use model::{Histogram, IMPORT_HELD};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,6 +33,16 @@ const REMEDY: &str = "give the simulation.log of a whole run of Gatling 3.9 to 3
 /// What stands for the message of a failure that has none.
 const SILENT: &str = "no message";
 const NS_PER_MS: u64 = 1_000_000;
+/// What a request takes, with its place among those of its name.
+const REQUEST_BYTES: u64 = (size_of::<LoggedRequest>() + size_of::<&LoggedRequest>()) as u64;
+const ERROR_BYTES: u64 = size_of::<LoggedError>() as u64;
+/// What a text takes beside its letters: first its place among those that may be referred to, then its
+/// places in the order of messages and in the counts of failures.
+const TEXT_BYTES: u64 = 136;
+/// What counts how often a text is shared, before its letters.
+const SHARED_BYTES: usize = 16;
+/// What the distribution of a name takes at most.
+const NAME_BYTES: u64 = 256 << 10;
 
 /// A run, request by request. Times are milliseconds since the run began.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,11 +108,44 @@ impl Log {
     /// When it is cut short, of a version or with a record that is not understood, or when a
     /// number in it cannot be; with the line, or the byte from 0.
     pub fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
+        Self::parsed(bytes, None)
+    }
+
+    /// The same of a log that somebody else may have written, read while so many bytes are held beside
+    /// it: a request of 22 bytes takes 56 beside its text, and a text without a letter 216.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and when all of it is more than an import may hold (`IMPORT_HELD`).
+    pub fn parse_beside(bytes: &[u8], held_bytes: u64) -> Result<Self, Trouble> {
+        Self::parsed(bytes, Some(held_bytes.saturating_add(bytes.len() as u64)))
+    }
+
+    fn parsed(bytes: &[u8], beside_bytes: Option<u64>) -> Result<Self, Trouble> {
         match bytes.first() {
             None => Err(Trouble::new("it is empty", REMEDY)),
-            Some(&binary::RUN) => binary::parse(bytes),
-            Some(_) => text::parse(bytes),
+            Some(&binary::RUN) => binary::parse(bytes, beside_bytes),
+            Some(_) => text::parse(bytes, beside_bytes),
         }
+    }
+
+    /// Refuses more than may be held: what was read so far, its names, so many bytes of other texts,
+    /// and what is beside it. Where that is not told, nobody asks.
+    fn check_held(
+        &self,
+        names: &Names,
+        text_bytes: u64,
+        beside_bytes: Option<u64>,
+    ) -> Result<(), Trouble> {
+        let Some(beside_bytes) = beside_bytes else { return Ok(()) };
+        let counts = [
+            (self.requests.len(), REQUEST_BYTES),
+            (self.errors.len(), ERROR_BYTES),
+            (names.0.known.len(), NAME_BYTES),
+        ];
+        let counted: u64 = counts.into_iter().map(|(count, bytes)| count as u64 * bytes).sum();
+        let held = counted + names.0.held_bytes + text_bytes;
+        let checked = IMPORT_HELD.check(beside_bytes.saturating_add(held));
+        checked.map_err(|over| Trouble::new(over.to_string(), over.limit.remedy))
     }
 
     /// Every name of the log in the order of appearance, with those of its requests that began
@@ -225,17 +269,27 @@ impl LoggedRequest {
 
 /// Texts that came before: thousands of requests share one, and none may be copied for each.
 #[derive(Default)]
-struct Texts(BTreeSet<Arc<str>>);
+struct Texts {
+    known: BTreeSet<Arc<str>>,
+    /// Reckoned for them.
+    held_bytes: u64,
+}
 
 impl Texts {
     fn shared(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.0.get(text) {
+        if let Some(known) = self.known.get(text) {
             return known.clone();
         }
         let shared: Arc<str> = one_line(text).into();
-        self.0.insert(shared.clone());
+        self.held_bytes += TEXT_BYTES + shared_bytes(&shared);
+        self.known.insert(shared.clone());
         shared
     }
+}
+
+/// What the letters of a text take.
+fn shared_bytes(text: &str) -> u64 {
+    block_bytes(SHARED_BYTES + text.len())
 }
 
 /// Names of requests with the groups they are in.
@@ -257,7 +311,7 @@ impl Names {
         }
         path.push_str(name);
         let name = self.0.shared(&path);
-        if self.0.0.len() > MOST_NAMES {
+        if self.0.known.len() > MOST_NAMES {
             let cause =
                 format!("has a name of its own, as {MOST_NAMES} before it (limit GATLING_NAMES)");
             return Err(format!("{cause}: give requests of one kind one name, without ids"));
@@ -431,6 +485,35 @@ mod tests {
         let missing = log.requests.iter().find(|request| request.failure.is_some()).unwrap();
         let message = "status.find.is(200), but actually found 404";
         assert_eq!(missing.failure.as_deref(), Some(message));
+    }
+
+    #[test]
+    fn more_than_an_import_may_hold_of_a_log_is_refused_by_the_name_of_the_limit() {
+        for bytes in [BINARY_LOG, TEXT_LOG] {
+            let log = Log::parse(bytes).unwrap();
+            let names = log.kinds(0..u64::MAX);
+            let counted = log.requests.len() as u64 * REQUEST_BYTES
+                + log.errors.len() as u64 * ERROR_BYTES
+                + names.len() as u64 * NAME_BYTES;
+            let room = IMPORT_HELD.most - bytes.len() as u64 - counted;
+            // Its texts have no room yet.
+            let trouble = Log::parse_beside(bytes, room).unwrap_err();
+            assert!(trouble.cause.contains("limit IMPORT_HELD"), "{trouble}");
+            assert!(!trouble.remedy.is_empty());
+            assert_eq!(Log::parse_beside(bytes, room - (16 << 10)), Ok(log));
+            assert!(Log::parse_beside(bytes, u64::MAX).is_err());
+        }
+    }
+
+    #[test]
+    fn what_is_reckoned_for_the_requests_of_a_log_is_what_they_take() {
+        let mut log = "RUN\tS\ts\t5\t \t3.10.3\n".to_owned();
+        log.push_str(&"REQUEST\t\tget\t5\t6\tOK\t \n".repeat(100));
+        let of_name = NAME_BYTES + TEXT_BYTES + shared_bytes("get");
+        let held = log.len() as u64 + 100 * REQUEST_BYTES + of_name;
+        let room = IMPORT_HELD.most - held;
+        assert!(Log::parse_beside(log.as_bytes(), room).is_ok());
+        assert!(Log::parse_beside(log.as_bytes(), room + 1).is_err());
     }
 
     /// Compared for each request, these would be terabytes.

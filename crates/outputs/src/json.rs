@@ -124,7 +124,7 @@ pub fn line_of(bytes: &[u8], place: usize) -> u64 {
 }
 
 /// What the allocator takes for so many bytes: eight of its own, in steps of 16, and 32 at least.
-fn block_bytes(length: usize) -> u64 {
+pub(crate) fn block_bytes(length: usize) -> u64 {
     if length == 0 { 0 } else { (length as u64).saturating_add(8).next_multiple_of(16).max(32) }
 }
 

@@ -2,7 +2,8 @@
 //! are written once and then referred to by a number.
 
 use super::{
-    BINARY, Log, LoggedError, LoggedRequest, Names, REMEDY, message, one_line, understood,
+    BINARY, Log, LoggedError, LoggedRequest, Names, REMEDY, TEXT_BYTES, message, one_line,
+    shared_bytes, understood,
 };
 use crate::trouble::Trouble;
 use std::fmt;
@@ -22,8 +23,8 @@ const LONGEST_TEXT: usize = 65_536;
 /// Nobody nests more, and a name that is written once may be referred to for ever.
 const MOST_GROUPS: u32 = 100;
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Log, Trouble> {
-    let mut reader = Reader { bytes, place: 0, texts: Vec::new() };
+pub(super) fn parse(bytes: &[u8], beside_bytes: Option<u64>) -> Result<Log, Trouble> {
+    let mut reader = Reader { bytes, place: 0, texts: Vec::new(), text_bytes: 0 };
     let (mut log, scenarios) = run(&mut reader)?;
     let mut names = Names::default();
     while reader.place < bytes.len() {
@@ -44,6 +45,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Log, Trouble> {
                 return Err(at(from, format!("a record of type {other} is not understood")));
             }
         }
+        log.check_held(&names, reader.text_bytes, beside_bytes)?;
     }
     if log.users_ended > log.users_began {
         let cause = format!("{} users ended, and {} began", log.users_ended, log.users_began);
@@ -157,6 +159,8 @@ struct Reader<'b> {
     place: usize,
     /// Number 1 first.
     texts: Vec<SharedText>,
+    /// Reckoned for them.
+    text_bytes: u64,
 }
 
 /// A text that is written once and then referred to.
@@ -174,6 +178,13 @@ impl SharedText {
         let message = message(&text);
         let message = if *message == *text { text.clone() } else { message.into() };
         Self { text, message }
+    }
+
+    /// The bytes reckoned for it.
+    fn held_bytes(&self) -> u64 {
+        let is_one = Arc::ptr_eq(&self.text, &self.message);
+        let message = if is_one { 0 } else { shared_bytes(&self.message) };
+        TEXT_BYTES + shared_bytes(&self.text) + message
     }
 }
 
@@ -274,6 +285,7 @@ impl<'b> Reader<'b> {
         let next = self.texts.len() as i64 + 1;
         if number == next {
             let text = SharedText::new(&self.text(what)?);
+            self.text_bytes += text.held_bytes();
             self.texts.push(text.clone());
             return Ok(text);
         }
@@ -325,7 +337,7 @@ mod tests {
             log.push(0);
             log.extend(message);
         }
-        let log = parse(&log).unwrap();
+        let log = parse(&log, None).unwrap();
         assert_eq!(log.requests.len(), requests as usize);
         assert!(log.requests.iter().all(|one| one.failure.as_deref() == Some("no message")));
     }

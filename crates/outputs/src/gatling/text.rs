@@ -12,7 +12,7 @@ const RECORDS: [(&str, usize); 6] =
 /// As many as the longest of them has.
 const MOST_COLUMNS: usize = 7;
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Log, Trouble> {
+pub(super) fn parse(bytes: &[u8], beside_bytes: Option<u64>) -> Result<Log, Trouble> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = crate::json::line_of(bytes, error.valid_up_to());
         Trouble::at(line, "is no text", REMEDY)
@@ -27,7 +27,10 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Log, Trouble> {
             (None, "RUN") => log = Some(run(&columns).map_err(wrong)?),
             (Some(_), "RUN") => return Err(wrong("is the record of a second run".to_owned())),
             (None, word) => return Err(wrong(format!("is {word} before the record of a run"))),
-            (Some(log), _) => record(&columns, log, &mut known).map_err(wrong)?,
+            (Some(log), _) => {
+                record(&columns, log, &mut known).map_err(wrong)?;
+                log.check_held(&known.0, known.1.held_bytes, beside_bytes)?;
+            }
         }
     }
     let log = log.ok_or_else(|| Trouble::new("it has no record of a run", REMEDY))?;

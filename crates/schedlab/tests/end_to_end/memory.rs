@@ -234,6 +234,11 @@ mod whole {
     }
 
     #[test]
+    fn gatling_logs_of_millions_of_requests_or_texts_are_refused_within_their_memory() {
+        products::refuse_requests_of_gatling();
+    }
+
+    #[test]
     fn records_of_more_caveats_than_a_campaign_may_have_are_refused_within_their_memory() {
         let one = r#"{"code":"NOISY","detail":"x"},"#;
         let list = ("\"caveats\":[", one, 60_000, r#"{"code":"NOISY","detail":"x"}],"#);

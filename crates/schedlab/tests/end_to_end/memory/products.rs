@@ -302,6 +302,50 @@ pub(super) fn refuse_members_in_json() {
     }
 }
 
+/// Binary logs of Gatling of millions of requests, and of millions of texts without a letter, are
+/// refused.
+pub(super) fn refuse_requests_of_gatling() {
+    let bench = Bench::new();
+    let path = bench.path().join("simulation.log");
+    let file = format!("a={}", text(&path));
+    let arguments = ["import", "gatling", &file];
+    let number = |number: i32| number.to_be_bytes();
+    let written = |text: &str| -> Vec<u8> {
+        let length = number(i32::try_from(text.len()).unwrap());
+        [&length[..], text.as_bytes(), &[0_u8][..]].concat()
+    };
+    let mut head = vec![0_u8];
+    head.extend([written("3.13.0"), written("sim.X")].concat());
+    head.extend(1_700_000_000_000_i64.to_be_bytes());
+    // No description, no scenario and no assertion; a request with text 1 as its name and 2, which is
+    // empty, as its message.
+    head.extend([&[0_u8; 12][..], &[1], &number(0), &number(1), &written("r")].concat());
+    head.extend([&number(0)[..], &number(5), &[1], &number(2), &number(0)].concat());
+    let request =
+        [&[1_u8][..], &number(0), &number(-1), &number(0), &number(5), &[1], &number(-2)].concat();
+    let mut log = BufWriter::new(File::create(&path).unwrap());
+    log.write_all(&head).unwrap();
+    for _ in 0..6_800_000 {
+        log.write_all(&request).unwrap();
+    }
+    log.flush().unwrap();
+    let (what, size_bytes, word) = ("requests of Gatling", size(&path), "IMPORT_HELD");
+    check(&bench, &Case { what, size_bytes, arguments: &arguments, codes: &[2], word });
+    let mut log = BufWriter::new(File::create(&path).unwrap());
+    log.write_all(&head).unwrap();
+    // Records of a hundred groups each, which are new texts.
+    for record in 0..50_000 {
+        log.write_all(&[&[3_u8][..], &number(100)].concat()).unwrap();
+        for group in 0..100 {
+            log.write_all(&[number(3 + 100 * record + group), number(0)].concat()).unwrap();
+        }
+        log.write_all(&[&[0_u8; 12][..], &[1]].concat()).unwrap();
+    }
+    log.flush().unwrap();
+    let (what, size_bytes) = ("texts of Gatling", size(&path));
+    check(&bench, &Case { what, size_bytes, arguments: &arguments, codes: &[2], word });
+}
+
 #[test]
 fn a_record_of_millions_of_values_is_refused_within_its_memory() {
     // More than a record may have.
