@@ -14,10 +14,9 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path, PathBuf};
 
 /// Its user only, whatever the umask.
@@ -28,6 +27,8 @@ const FILE_MODE: u32 = 0o600;
 const ALL_MODES: u32 = 0o7777;
 /// What is said of what is no file in place of one.
 const NOT_PLAIN: &str = "it is not a plain file";
+/// What is said of what is no directory where one must be.
+const NO_DIRECTORY: &str = "a link or a file is where a directory must be";
 /// Between two looks at a name that others of this user make and remove.
 const MOST_TRIES: u32 = 100;
 
@@ -62,14 +63,10 @@ impl PrivateDirectory {
     /// or others may write there.
     pub fn make(path: &Path) -> io::Result<Self> {
         let (parent, name) = split(path)?;
-        // Nothing is made below what a stranger could turn into a link.
-        trusted(existing(parent))?;
-        DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(parent)?;
-        let parent = trusted(parent)?;
-        match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(DIRECTORY_MODE)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
+        let above = existing(parent);
+        let missing = parent.strip_prefix(above).map_err(io::Error::other)?;
+        let parent = made_below(trusted(above)?, above, missing)?;
+        make_unless_there(&parent, name)?;
         let own = Self::within(&parent, path, name)?;
         let mode = rustix::fs::fstat(&own.descriptor)?.st_mode;
         if mode & WRITTEN_BY_OTHERS != 0 {
@@ -91,7 +88,7 @@ impl PrivateDirectory {
         match Self::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENOTDIR | libc::ELOOP)) => {
-                return Err(untrusted(path, "a link or a file is where a directory must be"));
+                return Err(untrusted(path, NO_DIRECTORY));
             }
             outcome => return outcome.map(drop),
         }
@@ -269,6 +266,34 @@ fn trusted(path: &Path) -> io::Result<OwnedFd> {
     Ok(directory)
 }
 
+/// Opens what is below an open directory that is trusted, making what is not there. Each step begins at
+/// the directory that was opened and looked at in the one before: what another user puts in place of a
+/// name meanwhile, as a sticky directory lets anybody do, is refused, and nothing is made where it leads.
+fn made_below(mut directory: OwnedFd, above: &Path, missing: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut reached = above.to_owned();
+    for component in missing.components() {
+        let name = component.as_os_str();
+        reached.push(name);
+        make_unless_there(&directory, name)?;
+        directory = match rustix::fs::openat(&directory, name, flags, Mode::empty()) {
+            Err(Errno::LOOP | Errno::NOTDIR) => return Err(untrusted(&reached, NO_DIRECTORY)),
+            opened => opened?,
+        };
+        check_above(&directory, &reached)?;
+    }
+    Ok(directory)
+}
+
+/// Makes a directory that its user alone may enter; one that another process of this user made
+/// meanwhile is as good.
+fn make_unless_there(parent: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    match rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(DIRECTORY_MODE)) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Refuses a directory of another user, and one whose names others can change.
 pub(crate) fn check_above(directory: &OwnedFd, path: &Path) -> io::Result<()> {
     let stat = rustix::fs::fstat(directory)?;
@@ -397,6 +422,50 @@ mod tests {
         symlink(&path, above.join("link")).unwrap();
         assert!(PrivateDirectory::open(&above.join("link")).is_err(), "no link is followed");
         assert!(PrivateDirectory::make(&above.join("link")).is_err(), "no link is followed");
+    }
+
+    /// A stranger has the time between the look at what is there and the making of what is not.
+    #[test]
+    fn nothing_is_made_where_what_was_put_in_place_meanwhile_leads() {
+        let place = tempfile::tempdir().unwrap();
+        let (above, elsewhere) = (place.path().join("above"), place.path().join("elsewhere"));
+        for directory in [&above, &elsewhere] {
+            fs::create_dir(directory).unwrap();
+        }
+        set_mode(&above, 0o1777);
+        let seen = trusted(existing(&above.join("new/deep"))).unwrap();
+        symlink(&elsewhere, above.join("new")).unwrap();
+        let error = made_below(seen, &above, Path::new("new/deep")).unwrap_err();
+        assert!(is_untrusted(&error) && error.to_string().contains("above/new"), "{error}");
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "nothing was made there");
+        // Nor where others may write by the time that it is reached.
+        let seen = trusted(&above).unwrap();
+        fs::create_dir(above.join("open")).unwrap();
+        set_mode(&above.join("open"), 0o777);
+        let error = made_below(seen, &above, Path::new("open/deep")).unwrap_err();
+        assert!(is_untrusted(&error), "{error}");
+        assert_eq!(fs::read_dir(above.join("open")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn directories_inside_each_other_that_many_make_at_once_are_made_once_and_for_all() {
+        let place = tempfile::tempdir().unwrap();
+        let inner = ["run", "run/inner/run", "run/inner/run/inner", "other/../run/inner"];
+        let start = std::sync::Barrier::new(2 * inner.len());
+        std::thread::scope(|scope| {
+            for name in inner.into_iter().chain(inner) {
+                let (path, start) = (place.path().join(name), &start);
+                scope.spawn(move || {
+                    start.wait();
+                    let directory = PrivateDirectory::make(&path).unwrap();
+                    directory.append("lock").unwrap();
+                });
+            }
+        });
+        for name in ["other", "run", "run/inner", "run/inner/run", "run/inner/run/inner"] {
+            assert_eq!(mode(&place.path().join(name)), 0o700, "{name}");
+        }
+        assert!(PrivateDirectory::open(&place.path().join("run/inner/run")).is_ok());
     }
 
     #[test]
