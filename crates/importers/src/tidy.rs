@@ -18,7 +18,7 @@ use csv::StringRecord;
 use model::{Caveat, CaveatCode, IMPORT_COLUMNS, ImportFact, Reduction, Sample, SharedName, Unit};
 use outputs::Trouble;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) static CSV: Tidy = Tidy {
     delimiter: b',',
@@ -353,24 +353,33 @@ pub(crate) fn broken(bytes: &[u8], error: &csv::Error) -> Trouble {
     Trouble { line, cause, remedy: "correct the line, or choose csv or tsv as it is".to_owned() }
 }
 
+/// What is said of a column that a mapping names and that is not there.
+fn absent(name: &str, known: &[&str]) -> Trouble {
+    let spelled = if name.contains(':') {
+        "; behind a column of values stands :higher or :lower, and then its unit"
+    } else {
+        ""
+    };
+    let remedy = format!("its columns are {}{spelled}", known.join(", "));
+    Trouble::at(1, format!("there is no column `{name}`"), remedy)
+}
+
 impl Columns {
     fn find(header: &StringRecord, mapping: &Mapping) -> Result<Self, Trouble> {
         let known: Vec<&str> = header.iter().collect();
+        // A mapping may name very many, and a header of a few names may be long.
+        let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (place, column) in known.iter().enumerate() {
+            places.entry(*column).or_default().push(place);
+        }
         let find = |name: &String| -> Result<usize, Trouble> {
-            let mut places = known.iter().enumerate().filter(|(_, column)| *column == name);
-            let spelled = if name.contains(':') {
-                "; behind a column of values stands :higher or :lower, and then its unit"
-            } else {
-                ""
-            };
-            let remedy = format!("its columns are {}{spelled}", known.join(", "));
-            match (places.next(), places.next()) {
-                (Some((place, _)), None) => Ok(place),
-                (Some(_), Some(_)) => {
+            match places.get(name.as_str()).map(Vec::as_slice) {
+                Some([place]) => Ok(*place),
+                Some(_) => {
                     let cause = format!("two columns are called `{name}`");
                     Err(Trouble::at(1, cause, "rename one of them"))
                 }
-                (None, _) => Err(Trouble::at(1, format!("there is no column `{name}`"), remedy)),
+                None => Err(absent(name, &known)),
             }
         };
         let optional = |name: &Option<String>| name.as_ref().map(&find).transpose();
@@ -383,10 +392,9 @@ impl Columns {
             let remedy = "a block is the replicate: leave --replicate out";
             return Err(Trouble::new("both blocks and replicates were named", remedy));
         }
-        let of_executions = || mapping.replicate.iter().chain(&mapping.block);
-        if let Some(name) =
-            mapping.independent.iter().find(|name| !of_executions().any(|own| own == *name))
-        {
+        let of_executions: BTreeSet<&String> =
+            mapping.replicate.iter().chain(&mapping.block).collect();
+        if let Some(name) = mapping.independent.iter().find(|name| !of_executions.contains(name)) {
             let cause =
                 format!("`{name}` is said to be independent and identifies no execution or block");
             return Err(Trouble::new(cause, "name it with --replicate or --block as well"));
@@ -629,6 +637,23 @@ mod tests {
     }
 
     const PLAIN: &str = "subject=s values=v:lower:ms";
+
+    /// Where each name is looked for among all columns, or these are told for each, this ends at the
+    /// time limit.
+    #[test]
+    fn columns_that_a_mapping_names_very_often_are_looked_up() {
+        let text = format!("s,v,{}\na,1,0\nb,2,0\n", "x".repeat(4 << 20));
+        let often = |name: &str, count: usize| vec![name.to_owned(); count];
+        let values = vec![mapping(PLAIN).values[0].clone(); 300_000];
+        let named = Mapping { values, ..mapping(PLAIN) };
+        let found = refusal(&CSV, text.as_bytes(), &named);
+        assert!(found.contains("the column `v` is named as two things"), "{found}");
+        let mut replicate = often("x", 300_000);
+        replicate.push("r".to_owned());
+        let named = Mapping { replicate, independent: often("r", 300_000), ..mapping(PLAIN) };
+        let found = refusal(&CSV, text.as_bytes(), &named);
+        assert!(found.contains("there is no column `x`"), "{found}");
+    }
 
     #[test]
     fn a_line_of_more_columns_than_a_table_has_is_refused_before_it_is_parsed() {
