@@ -1,6 +1,7 @@
 //! Schedulers that left before their trials were over: how often, and why.
 
 use crate::counts;
+use crate::failure_reasons::ToldReasons;
 use model::{FailureCount, Plan};
 use phrases::{Language, say};
 use serde::{Deserialize, Serialize};
@@ -28,10 +29,12 @@ pub struct Ejections {
 impl Ejections {
     /// `ejected in 3 of 20 trials (2 x runnable task stall, 1 x …)`.
     pub(crate) fn words(&self, language: Language) -> String {
-        let reasons: Vec<String> = match self.reasons.iter().collect::<Vec<_>>().as_slice() {
-            [(only, _)] => vec![(*only).clone()],
+        let known = ToldReasons::of(&self.reasons);
+        let reasons: Vec<String> = match known.told.as_slice() {
+            [(only, _)] => vec![(*only).to_owned()],
             several => {
-                several.iter().map(|(reason, times)| format!("{times} x {reason}")).collect()
+                let told = several.iter().map(|(reason, times)| format!("{times} x {reason}"));
+                told.chain(known.others(language)).collect()
             }
         };
         let reasons =

@@ -17,6 +17,7 @@ mod effect_words;
 mod ejections;
 mod emulated;
 mod explain;
+mod failure_reasons;
 mod few_boots;
 mod grid;
 mod growing_width;

@@ -11,6 +11,7 @@ use crate::breakdown;
 use crate::checks::checks;
 use crate::counts;
 use crate::emulated::{hidden, is_hidden};
+use crate::failure_reasons::ToldReasons;
 use crate::ladder::LadderCell;
 use crate::observed::{has_drawn_order, has_fingerprints, unset};
 use crate::quantities::{fails, p_value, percent_of_log, value, versus};
@@ -252,11 +253,9 @@ fn failures(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     )?;
     let p = |p: Option<f64>| p.map_or_else(|| not_known(language), p_value);
     for count in failed {
-        let reasons: Vec<String> = count
-            .reasons
-            .iter()
-            .map(|(reason, times)| format!("{times} x {}", cell(reason)))
-            .collect();
+        let known = ToldReasons::of(&count.reasons);
+        let told = known.told.iter().map(|(reason, times)| format!("{times} x {}", cell(reason)));
+        let reasons: Vec<String> = told.chain(known.others(language)).collect();
         writeln!(
             output,
             "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",

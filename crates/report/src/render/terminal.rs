@@ -17,6 +17,7 @@ use crate::answer::in_percent;
 use crate::attempt::attempt;
 use crate::breakdown::{self, Breakdown};
 use crate::counts;
+use crate::failure_reasons::ToldReasons;
 use crate::grid::Grid;
 use crate::origin::origin;
 use crate::quantities::{direction, fails, p_value};
@@ -409,8 +410,12 @@ impl Screen<'_> {
             }
             writeln!(self.output)?;
             self.paragraph(&text, "", style_of(Verdict::Worse))?;
-            for (reason, times) in &count.reasons {
+            let reasons = ToldReasons::of(&count.reasons);
+            for (reason, times) in &reasons.told {
                 self.paragraph(&format!("{times} x {reason}"), "  ", Style::new())?;
+            }
+            if let Some(others) = reasons.others(self.language) {
+                self.paragraph(&others, "  ", DIM)?;
             }
         }
         Ok(())
