@@ -233,8 +233,15 @@ impl<'a> Entered<'a> {
                 samples.push(Sample::values(&id, vec![value.amount()?]));
             }
         }
-        for name in mapping.better.keys().filter(|name| !KNOWN.contains(&name.as_str())) {
-            let Some(value) = self.place.optional(name)? else { continue };
+        // A mapping may declare very many counters.
+        let mut declared: Vec<(&str, JsonNode<'_>)> = self
+            .place
+            .members()?
+            .filter(|(name, value)| mapping.better.contains_key(*name) && !value.is_null())
+            .filter(|(name, _)| !KNOWN.contains(name))
+            .collect();
+        declared.sort_by_key(|(name, _)| *name);
+        for (name, value) in declared {
             let Some(direction) = mapping.direction_of(name) else { continue };
             let id = table.metric(name, Unit::Plain, direction, Reduction::Mean)?;
             samples.push(Sample::values(&id, vec![value.number()?]));
@@ -268,6 +275,18 @@ mod tests {
     fn refused(benchmarks: &str) -> String {
         let text = format!("{{\"benchmarks\": {benchmarks}}}");
         refusal(&ENTRY, text.as_bytes(), &Mapping::default())
+    }
+
+    /// Where each counter of the mapping is looked for in each entry this ends at the time limit.
+    #[test]
+    fn counters_that_a_mapping_declares_are_looked_up() {
+        let better = (0..100_000).map(|counter| (format!("k{counter}"), Better::Lower)).collect();
+        let mapping = Mapping { better, ..Mapping::default() };
+        let entry = r#"{"name": "x", "run_type": "iteration", "real_time": 1, "cpu_time": 1, "time_unit": "ns", "k9": null, "k7": 2, "k10": 3}"#;
+        let text = format!("{{\"benchmarks\": [{}]}}", vec![entry; 50_000].join(","));
+        let table = read(&ENTRY, &[("a", text.as_bytes())], &mapping).unwrap();
+        let ids: Vec<&str> = table.metrics.iter().map(|metric| metric.id.as_str()).collect();
+        assert_eq!(ids, ["real_time", "cpu_time", "k10", "k7"]);
     }
 
     #[test]
