@@ -81,6 +81,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "tunables", layer: 4, uses: These(&["contract", "sys"]) },
     Room { name: "probes", layer: 4, uses: These(&["contract", "sys"]) },
     Room { name: "importers", layer: 4, uses: These(&["contract", "outputs"]) },
+    Room { name: "studies", layer: 4, uses: These(&["contract"]) },
     Room { name: "schedulers", layer: 4, uses: These(&["contract", "sys", "bpf"]) },
     Room { name: "storage", layer: 4, uses: These(&["contract", "sys"]) },
     Room { name: "executor", layer: 4, uses: These(&["contract", "sys"]) },
