@@ -7,6 +7,7 @@ pub(crate) mod figures;
 pub(crate) mod kernels;
 pub(crate) mod net;
 pub(crate) mod schedulers;
+pub(crate) mod studies;
 mod venue;
 pub(crate) mod vm;
 
@@ -119,6 +120,9 @@ pub(crate) enum Action {
     /// Published sched_ext schedulers: what is known and here, fetch, show, remove
     #[command(after_help = schedulers::HELP)]
     Schedulers(schedulers::Schedulers),
+    /// Published studies, and what their own figures bear
+    #[command(after_help = studies::HELP)]
+    Studies(studies::Studies),
     /// The far side of network tests
     Net(net::Net),
     /// Throw-away virtual machines

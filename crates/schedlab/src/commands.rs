@@ -41,6 +41,7 @@ mod secrets;
 mod serve;
 mod signals;
 mod signatures;
+mod studies;
 mod suites;
 #[cfg(feature = "top")]
 mod top;

@@ -6,7 +6,7 @@ use super::serve;
 use super::top;
 use super::{
     bench_self, bundle, calibrate, capacity, compare, doctor, explain, figures, gate, history,
-    import, kernels, list, net, new, plan, reports, restore, run, schedulers, vm, vs,
+    import, kernels, list, net, new, plan, reports, restore, run, schedulers, studies, vm, vs,
 };
 use crate::cli::{Action, Cli};
 use crate::exit::ExitCode;
@@ -86,6 +86,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Restore(arguments) => restore::run(common, arguments),
         Action::Kernels(arguments) => kernels::run(common, &arguments.action),
         Action::Schedulers(arguments) => schedulers::run(common, &arguments.action),
+        Action::Studies(arguments) => studies::run(&arguments.action),
         Action::Net(arguments) => net::run(&arguments.action),
         Action::Vm(arguments) => vm::run(common, &arguments.action),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),

@@ -31,6 +31,7 @@ mod sim;
 mod soak;
 mod storage;
 mod strangers;
+mod studies;
 mod suites;
 mod suspended;
 mod undo;
