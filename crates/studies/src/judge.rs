@@ -2,7 +2,7 @@
 
 use crate::check::{Check, CheckOutcome, FigureSource};
 use crate::measure::{Measured, measured};
-use crate::study::{Study, StudyClaim, StudyContradiction};
+use crate::study::{AskedClaim, Study, StudyClaim, StudyContradiction};
 use contract::{Error, Result};
 use serde::Serialize;
 use std::fmt;
@@ -46,6 +46,8 @@ pub struct JudgedClaim {
     pub claim: StudyClaim,
     /// What it is.
     pub state: ClaimState,
+    /// What asks it of a machine.
+    pub asked: Vec<AskedClaim>,
     /// What was computed.
     pub checks: Vec<CheckOutcome>,
 }
@@ -93,7 +95,8 @@ pub fn judge(study: &Study) -> Result<StudyJudgement> {
     let mut claims = Vec::new();
     for claim in &study.claims {
         let checks = outcomes(study, &claim.id).map_err(failed)?;
-        claims.push(JudgedClaim { state: state_of(&checks), claim: claim.clone(), checks });
+        let asked = study.asked.iter().filter(|asked| asked.id == claim.id).cloned().collect();
+        claims.push(JudgedClaim { state: state_of(&checks), claim: claim.clone(), asked, checks });
     }
     let mut contradictions = Vec::new();
     for contradiction in &study.contradictions {
@@ -234,6 +237,8 @@ mod tests {
                 .chain(judged.contradictions.iter().map(|judged| judged.checks.len()))
                 .sum();
             assert_eq!(told, study.checks.len(), "{name}: a check of nothing");
+            let asked: usize = judged.claims.iter().map(|claim| claim.asked.len()).sum();
+            assert_eq!(asked, study.asked.len(), "{name}: a suite asks what is no claim");
         }
     }
 }

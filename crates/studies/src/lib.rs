@@ -3,7 +3,7 @@
 //!
 //! This crate must not know campaigns, machines or reports. `studies/NAME/` at the top of the
 //! project holds a study: `study.toml` tells its design and its tables, `claims.csv` its claims,
-//! `contradictions.csv` where it says two things, and `checks.csv` how each of both is computed from
+//! `asked.csv` which suites ask them of a machine, `contradictions.csv` where it says two things, and `checks.csv` how each of both is computed from
 //! the tables. Nothing here says whether a scheduler is better: it says whether a sentence follows
 //! from the figures that stand beside it.
 
@@ -19,4 +19,4 @@ mod table;
 pub use check::{CheckOutcome, FigureSource};
 pub use judge::{ClaimState, JudgedClaim, JudgedContradiction, StudyJudgement, judge};
 pub use library::{find, names};
-pub use study::{Study, StudyClaim, StudyContradiction, StudyTable};
+pub use study::{AskedClaim, Study, StudyClaim, StudyContradiction, StudyTable};

@@ -10,6 +10,7 @@ macro_rules! studies {
             name: $name,
             about: include_str!(concat!("../../../studies/", $name, "/study.toml")),
             claims: include_str!(concat!("../../../studies/", $name, "/claims.csv")),
+            asked: include_str!(concat!("../../../studies/", $name, "/asked.csv")),
             contradictions: include_str!(concat!("../../../studies/", $name, "/contradictions.csv")),
             checks: include_str!(concat!("../../../studies/", $name, "/checks.csv")),
             tables: &[$((

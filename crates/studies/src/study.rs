@@ -19,6 +19,8 @@ pub struct Study {
     pub tables: Vec<StudyTable>,
     /// Its claims, in the order of their ids.
     pub claims: Vec<StudyClaim>,
+    /// Which of them suites ask; several claims of suites may ask one.
+    pub asked: Vec<AskedClaim>,
     /// Where it says two things.
     pub contradictions: Vec<StudyContradiction>,
     pub(crate) data: Vec<Table>,
@@ -59,6 +61,18 @@ pub struct StudyClaim {
     pub not_judged: String,
 }
 
+/// A claim that a suite asks of a machine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskedClaim {
+    /// The id of the claim.
+    pub id: String,
+    /// The suite, a file of `suites/` without `.toml`.
+    pub suite: String,
+    /// What the suite's own claim says.
+    pub says: String,
+}
+
 /// Two statements of one study that do not agree.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,6 +96,7 @@ pub(crate) struct StudyText {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) claims: &'static str,
+    pub(crate) asked: &'static str,
     pub(crate) contradictions: &'static str,
     pub(crate) checks: &'static str,
     /// Names and texts.
@@ -114,6 +129,18 @@ struct AboutTable {
 }
 
 impl Study {
+    /// The suites that ask its claims, in the order of these.
+    #[must_use]
+    pub fn suites(&self) -> Vec<&str> {
+        let mut suites: Vec<&str> = Vec::new();
+        for asked in &self.asked {
+            if !suites.contains(&asked.suite.as_str()) {
+                suites.push(&asked.suite);
+            }
+        }
+        suites
+    }
+
     /// Rows of one of its tables; at least one.
     pub(crate) fn cells(&self, selector: &RowSelector<'_>) -> Result<Cells<'_>, String> {
         let table = self.data.iter().find(|table| table.name == selector.table);
@@ -149,6 +176,7 @@ impl StudyText {
             design: about.design,
             tables: tables.collect(),
             claims: rows_of("claims.csv", self.claims)?,
+            asked: rows_of("asked.csv", self.asked)?,
             contradictions: rows_of("contradictions.csv", self.contradictions)?,
             data,
             checks: rows_of("checks.csv", self.checks)?,
