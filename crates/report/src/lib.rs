@@ -58,6 +58,7 @@ pub use page::{page_json, page_words};
 pub use phrases::Language;
 pub use premises::{Premise, premises};
 pub use quantities::{confidence, effects_found, estimate, percent, value};
+pub use rankings::claim_outcome;
 pub use render::{Page, RENDERERS, Renderer};
 pub use view::{Design, Meanings, MetricMeaning, Report, SubjectView, view};
 /// Whether this binary has the page of reports, or only one that says how to get it.

@@ -171,6 +171,12 @@ pub(crate) fn outcome(outcome: ClaimOutcome, language: Language) -> &'static str
     }
 }
 
+/// What became of a claim, and why, without what it says.
+pub fn claim_outcome(finding: &ClaimFinding, language: Language) -> String {
+    let mark = mark(finding.is_emulated, language);
+    format!("{mark}{}; {}", outcome(finding.outcome, language), finding.reason)
+}
+
 /// What became of a claim.
 pub(crate) fn claim(finding: &ClaimFinding, language: Language) -> String {
     let source =

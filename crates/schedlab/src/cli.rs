@@ -425,7 +425,7 @@ pub(crate) struct Experiment {
     pub options: PlanOptions,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PlanOptions {
     /// Set a key of the experiment, dotted: blocks=10, workloads.wakeup.duration=1s
     #[arg(long = "set", value_name = "KEY=VALUE")]

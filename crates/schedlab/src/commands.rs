@@ -42,6 +42,8 @@ mod serve;
 mod signals;
 mod signatures;
 mod studies;
+mod study_runs;
+mod study_text;
 mod suites;
 #[cfg(feature = "top")]
 mod top;

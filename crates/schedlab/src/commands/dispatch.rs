@@ -86,7 +86,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Restore(arguments) => restore::run(common, arguments),
         Action::Kernels(arguments) => kernels::run(common, &arguments.action),
         Action::Schedulers(arguments) => schedulers::run(common, &arguments.action),
-        Action::Studies(arguments) => studies::run(&arguments.action),
+        Action::Studies(arguments) => studies::run(common, &arguments.action),
         Action::Net(arguments) => net::run(&arguments.action),
         Action::Vm(arguments) => vm::run(common, &arguments.action),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),

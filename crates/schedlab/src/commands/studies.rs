@@ -1,19 +1,21 @@
 //! `schedlab studies`: published studies, and what their own figures bear.
 
+use super::study_runs;
+use super::study_text::{INDENT, push, state_of};
+use crate::cli::Common;
 use crate::cli::studies::{StudiesAction, StudyFormat};
 use crate::exit::ExitCode;
-use crate::output::{output_width, print, print_data};
+use crate::output::{print, print_data};
 use contract::{Error, Result};
-use report::wrapped;
-use studies::{CheckOutcome, ClaimState, FigureSource, JudgedClaim, Study, StudyJudgement};
+use studies::{CheckOutcome, ClaimState, FigureSource, Study, StudyJudgement};
 
-/// Blanks before what belongs to the line above.
-const INDENT: usize = 4;
-/// Columns below which text is not read.
-const NARROWEST: usize = 40;
-
-pub(super) fn run(action: &StudiesAction) -> Result<ExitCode> {
+pub(super) fn run(common: &Common, action: &StudiesAction) -> Result<ExitCode> {
     match action {
+        StudiesAction::Run(arguments) => return study_runs::run(common, arguments),
+        StudiesAction::Compare { name, campaign } => {
+            let judged = studies::judge(&studies::find(name)?)?;
+            study_runs::compare(common, &judged, campaign)?;
+        }
         StudiesAction::List => print(&listed()?)?,
         StudiesAction::Show { name } => print(&shown(&studies::find(name)?))?,
         StudiesAction::Judge { name, format } => {
@@ -65,29 +67,9 @@ fn shown(study: &Study) -> String {
     text
 }
 
-/// Adds a paragraph, in lines of the terminal's width.
-fn push(text: &mut String, indent: usize, paragraph: &str) {
-    let room = output_width().max(NARROWEST) - indent;
-    for line in wrapped(paragraph, room) {
-        text.push_str(&" ".repeat(indent));
-        text.push_str(&line);
-        text.push('\n');
-    }
-}
-
 fn counts_of(judged: &StudyJudgement) -> String {
     let counts = ClaimState::ALL.map(|state| format!("{state}: {}", judged.count(state)));
     format!("{} claims; {}", judged.claims.len(), counts.join("; "))
-}
-
-/// What a claim is, and what of it is left open.
-fn state_of(judged: &JudgedClaim) -> String {
-    let open = &judged.claim.not_judged;
-    match judged.state {
-        _ if open.is_empty() => judged.state.to_string(),
-        ClaimState::CannotBeJudged => format!("{}: {open}", judged.state),
-        _ => format!("{} (not judged: {open})", judged.state),
-    }
 }
 
 /// Whether a check holds, and of whose figures.
@@ -114,6 +96,10 @@ fn text_of(judged: &StudyJudgement) -> String {
         push(&mut text, 0, &line);
         for check in &claim.checks {
             push(&mut text, INDENT, &format!("{}: {}", mark(check), check.told));
+        }
+        for asked in &claim.asked {
+            let line = format!("asked by suites/{}.toml: {}", asked.suite, asked.says);
+            push(&mut text, INDENT, &line);
         }
     }
     text.push_str("\nwhere the study says two things\n");

@@ -1,6 +1,6 @@
 //! The experiments that are ready: in `suites/` here, or installed with the binary.
 
-use contract::nearest;
+use contract::{Error, ErrorKind, Result, nearest};
 use std::path::{Path, PathBuf};
 
 /// Their files: those here before those that are installed, each in order.
@@ -12,6 +12,18 @@ pub(super) fn files() -> Vec<PathBuf> {
         directories.push(prefix.join("share/schedlab/suites"));
     }
     directories.iter().flat_map(|directory| files_in(directory)).collect()
+}
+
+/// The file of the suite of this name, that which is here before one that is installed.
+pub(super) fn file_of(name: &str) -> Result<PathBuf> {
+    files().into_iter().find(|file| stem(file) == Some(name)).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Environment,
+            format!("cannot find the suite `{name}`"),
+            "it lies neither in `suites/` here nor where suites are installed with this binary",
+            "run this from the top of the project, or `make install`",
+        )
+    })
 }
 
 fn files_in(directory: &Path) -> Vec<PathBuf> {
